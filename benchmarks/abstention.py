@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from selfright.roles.abstain import shipped_model
+from selfright.roles.abstain import load_model
 from selfright.roles.calibration.measures import Array, auc, aurc, calibration_error, coverage_at
 from training.whole_turns import TASKS, Row, rows
 
@@ -37,7 +37,7 @@ COLUMNS = (
 
 def probabilities(found: Sequence[Row]) -> Array:
     """What the shipped model makes of each answer."""
-    scorer = shipped_model().scorer
+    scorer = load_model().scorer
     return np.array([scorer.probability(row.x) for row in found if row.x is not None])
 
 
@@ -59,7 +59,7 @@ def line(name: str, found: Sequence[Row]) -> str:
 
 def refusals(found: Sequence[Row]) -> str:
     """What the shipped threshold does."""
-    p, threshold = probabilities(found), shipped_model().threshold
+    p, threshold = probabilities(found), load_model().threshold
     given = p >= threshold
     right = np.array([row.right for row in found])
     answerable = np.array([row.answerable for row in found])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from selfright.roles.abstain import shipped_model
+from selfright.roles.abstain import load_model
 from training.whole_turns import TASKS, Row, rows
 
 SAMPLES = 5_000
@@ -43,7 +43,7 @@ def talkative(row: Row) -> str:
 
 def full(row: Row) -> str:
     """What ``full`` does."""
-    model = shipped_model()
+    model = load_model()
     withheld = row.x is not None and not model.scorer.probability(row.x) >= model.threshold
     return outcome(row, right=row.right, refused=row.refused or withheld)
 

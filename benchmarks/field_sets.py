@@ -25,7 +25,7 @@ from selfright import Selfright
 from selfright.cli.experiment_report import tell
 from selfright.cli.progress import bar
 from selfright.domain.text import has_hangul, language_of
-from selfright.evals.aggregation import STEPS, reached
+from selfright.evals.aggregation import STEPS, first_rank
 from selfright.evals.reading import load
 from selfright.evals.report.writing import write_report
 from selfright.evals.results import Row, Study
@@ -106,7 +106,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
         right = sum(row.metrics["right"].value == 1.0 for row in chosen)
         refused = sum(row.turn is not None and row.turn.abstained for row in chosen)
         wrong = len(chosen) - (refused if kind.startswith("no") else right + refused)
-        got = [steps for row in chosen if (steps := reached(row)) is not None]
+        got = [steps for row in chosen if (steps := first_rank(row)) is not None]
         left = (
             " → ".join(str(sum(steps >= place for steps in got)) for place in range(1, len(STEPS) + 1)) if got else ""
         )
@@ -119,7 +119,7 @@ def risks(rows: Sequence[Row]) -> Iterator[str]:
     graded = [row for row in rows if row.turn is not None and row.turn.verdict in STATED]
     for verdict, (stated, holds, what) in STATED.items():
         chosen = [row for row in graded if row.turn is not None and row.turn.verdict == verdict]
-        wrong = sum(((reached(row) or 0) >= LOOKED) == holds for row in chosen)
+        wrong = sum(((first_rank(row) or 0) >= LOOKED) == holds for row in chosen)
         if chosen:
             share = wrong / len(chosen)
             yield f"  {verdict}: {len(chosen)}, {what} {wrong} ({share:.0%}; stated: at most {stated:.0%})"

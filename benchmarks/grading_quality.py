@@ -20,11 +20,11 @@ import numpy as np
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Refinement
 from selfright.domain.ports import PairJudge, TermStatistics, Tokenizer
-from selfright.models.reader import PairViews, shipped_net
+from selfright.models.reader import PairViews, load_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.refine import OfflineRefiner
-from selfright.roles.selection import PieceScorer
+from selfright.roles.selection import UnitScorer
 from training.fitting import auc, calibration_error
 from training.labelled import MEASURED_ON, TRAINED_ON, Case
 
@@ -43,7 +43,7 @@ class Judges:
         if key not in self._made:
             analyzer = TextAnalyzer(self._tokenizer, case.statistics)
             grader = OfflineGrader(analyzer, reader=self._reader)
-            roles = grader, OfflineRefiner(analyzer, PieceScorer(analyzer, self._reader))
+            roles = grader, OfflineRefiner(analyzer, UnitScorer(analyzer, self._reader))
             self._made[key] = case.statistics, *roles
         _, grader, refiner = self._made[key]
         hits = [Hit(c.passage, 1 / (60 + rank)) for rank, c in enumerate(case.candidates, 1)]
@@ -99,7 +99,7 @@ def main() -> None:
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     tokenizer = BilingualTokenizer()
-    judges = Judges(tokenizer, None if arguments.no_reader else PairViews(shipped_net()).questions)
+    judges = Judges(tokenizer, None if arguments.no_reader else PairViews(load_net()).questions)
     held_out()
     print("verdicts in percent: correct/ambiguous/incorrect")
     print("set              cases    AUC    ECE   has answer    hasn't it  removed  grade ms refine ms")

@@ -36,7 +36,7 @@ from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.refine import OfflineRefiner
-from selfright.roles.words import negated
+from selfright.roles.words import is_negated
 from training.answer_items import Item, items
 from training.answered import Answered, analyzer_of, healthver_nc, klue_nli, mtrag, summedits
 from training.labelled import Corpus
@@ -119,7 +119,7 @@ def other_number(text: str, chooser: random.Random) -> str | None:
 def other_polarity(text: str, chooser: random.Random) -> str | None:
     """The sentence with "not" put in or its last verb denied; None where it is denied already or none fits."""
     del chooser
-    if negated(text):
+    if is_negated(text):
         return None
     if has_hangul(text):
         ends = ((text.rstrip(" ."), end, denied) for end, denied in _KOREAN_END.items())
@@ -228,11 +228,11 @@ def main() -> None:
     parser.add_argument("--words-only", action="store_true", help="without the network that ships")
     arguments = parser.parse_args()
     from selfright.models.cross_encoder import CrossEncoderJudge
-    from selfright.models.reader import PairViews, shipped_net
+    from selfright.models.reader import PairViews, load_net
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     judge = CrossEncoderJudge(arguments.claim_judge, "claims") if arguments.claim_judge else None
-    judging = ClaimNli(judge, reader=None if arguments.words_only else PairViews(shipped_net()).claims)
+    judging = ClaimNli(judge, reader=None if arguments.words_only else PairViews(load_net()).claims)
     tokenizer = BilingualTokenizer()
     print("set            rows  share   claims: AUC            grounding: AUC")
     for name in arguments.sets:

@@ -19,7 +19,7 @@ from benchmarks.retrieval_quality import documents, rows
 from selfright.domain.passages import Document, Passage
 from selfright.ingest.splitting import split
 from selfright.models.encoder import E5
-from selfright.retrieval.preparing import indexed_text
+from selfright.retrieval.preparing import text_to_index
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
 
@@ -37,7 +37,7 @@ def timed(what: str, work: Callable[[], object], count: int = 1, unit: str = "ti
 
 
 def phases(sources: Sequence[Document], batch: Cut, tokenizer: BilingualTokenizer, embedder: E5 | None) -> None:
-    texts = [indexed_text(passage) for _, passages in batch for passage in passages]
+    texts = [text_to_index(passage) for _, passages in batch for passage in passages]
     characters = sum(map(len, texts))
     timed("split", lambda: [split(source) for source in sources], characters, "characters")
     tokenizer.tokens("처음")  # loads the morphemes
@@ -46,7 +46,7 @@ def phases(sources: Sequence[Document], batch: Cut, tokenizer: BilingualTokenize
         before = memory().get("rss_mb", 0.0)
         timed("load the encoder", lambda: embedder.embed(["first"]))
         print(f"{'the encoder in memory':34}{memory().get('rss_mb', 0.0) - before:10.1f} MB")
-        known = [indexed_text(p) for _, cut in batch for p in cut]
+        known = [text_to_index(p) for _, cut in batch for p in cut]
         timed("embed", lambda: embedder.embed(known), len(known), "passages")
         questions = [text[:60] for text in known[:200]]
         timed("embed questions, one by one", lambda: [embedder.embed_query(one) for one in questions], len(questions))

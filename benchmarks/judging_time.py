@@ -24,13 +24,13 @@ from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Hit
 from selfright.domain.text import sentence_spans
 from selfright.models.encoder import E5
-from selfright.models.reader import PairViews, shipped_net
+from selfright.models.reader import PairViews, load_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.likeness import Likeness
 from selfright.roles.refine import OfflineRefiner
-from selfright.roles.selection import PieceScorer
+from selfright.roles.selection import UnitScorer
+from selfright.roles.similarity import SentenceSimilarity
 from training.labelled import Corpus, read_rows
 
 PASSAGES, CLAIMS = 10, 5
@@ -63,12 +63,12 @@ def timed(
     analyzer: TextAnalyzer,
     turns: Sequence[tuple[str, list[Hit]]],
     views: PairViews | None = None,
-    likeness: Likeness | None = None,
+    likeness: SentenceSimilarity | None = None,
 ) -> np.ndarray:
     """Milliseconds, turns × steps; the first turn warms up and does not count."""
     reader = views.questions if views else None
     grader = OfflineGrader(analyzer, likeness, reader=reader)
-    refiner = OfflineRefiner(analyzer, PieceScorer(analyzer, reader, likeness))
+    refiner = OfflineRefiner(analyzer, UnitScorer(analyzer, reader, likeness))
     evaluator = LocalEvaluator(analyzer, reader=reader)
     rows = []
     for question, hits in turns:
@@ -110,9 +110,9 @@ def main() -> None:
                 turns.append((text, [Hit(passage, 1 / (60 + rank)) for rank, passage in enumerate(found, 1)]))
         near = [(text, with_cosines(text, hits, searching)) for text, hits in turns]
         print(report(f"{name}, words only", timed(analyzer, turns)), flush=True)
-        likeness = Likeness(E5())
+        likeness = SentenceSimilarity(E5())
         for state in ("with the network", "… embedded before"):
-            measured = timed(analyzer, near, PairViews(shipped_net()), likeness)
+            measured = timed(analyzer, near, PairViews(load_net()), likeness)
             print(report(f"{name}, {state}", measured), flush=True)
 
 

@@ -40,7 +40,7 @@ class Search:
 
 async def focused(message: str, rewriter: OfflineRewriter) -> str:
     """The query that a turn of the preset ``full`` would search for first."""
-    return (await rewriter.focused(message, MEDICAL)).query
+    return (await rewriter.focus(message, MEDICAL)).query
 
 
 async def liveqa(folder: Path, search: Search, rewriter: OfflineRewriter, *, verbose: bool) -> None:

@@ -42,8 +42,8 @@ class Switched(KeptVectors):
 
     leaning = True
 
-    def leaned(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
-        return super().leaned(vector, language) if self.leaning else vector
+    def cross_language_penalty(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
+        return super().cross_language_penalty(vector, language) if self.leaning else vector
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from itertools import islice
 from pathlib import Path
 
 from selfright.domain.ports import PairJudge, Tokenizer
-from selfright.models.reader import PairViews, shipped_net
+from selfright.models.reader import PairViews, load_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.measures import quality
 from selfright.roles.calibration.refit import is_for_weights
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.wiring.calibrating import Labelled, Row, calibrate_grading, judged_sets
+from selfright.wiring.calibrating import Labelled, Row, calibrate_grading, judge_sets
 from training.labelled import MEASURED_ON, TRAINED_ON, Case
 from training.reading_rows import learnt_questions
 
@@ -46,7 +46,7 @@ def line(name: str, cases: list[Case], judge: PairJudge, tokenizer: Tokenizer) -
     for row in rows:
         if not is_for_weights(row.text):
             rest.setdefault(row.text, []).append(row)
-    half = list(judged_sets(rest, grader))
+    half = list(judge_sets(rest, grader))
     p, y = [p for one in half for p in one.probabilities], [label for one in half for label in one.labels]
     halves, weights = quality(p, y), blend.weights
     return (
@@ -69,7 +69,7 @@ def main() -> None:
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     judge: PairJudge = (
-        PairViews(shipped_net()).questions if arguments.shipped else CrossEncoderJudge(arguments.judge, "passages")
+        PairViews(load_net()).questions if arguments.shipped else CrossEncoderJudge(arguments.judge, "passages")
     )
     tokenizer, known = BilingualTokenizer(), learnt_questions(arguments.data)
     print(f"{judge.name}\n{'':16} {'':5} {'':6}  AUC of passages                      ECE             weights")

@@ -22,9 +22,9 @@ from pathlib import Path
 from lxml import etree
 
 from selfright.domain.errors import UnreadableFile
-from selfright.ingest.apart import Bounds, read_apart
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.parallel import read_here
+from selfright.ingest.sandbox import Bounds, read_apart
 
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 CRASHED = "ended the reading process"

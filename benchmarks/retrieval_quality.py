@@ -94,8 +94,8 @@ class KeptVectors:
         row: NDArray[np.float32] = self._rows([f"query: {text}"], lambda _: self._embedder.embed_query(text)[None])[0]
         return row
 
-    def leaned(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
-        return self._embedder.leaned(vector, language)
+    def cross_language_penalty(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
+        return self._embedder.cross_language_penalty(vector, language)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return self._rows(texts, self._embedder.embed)

@@ -83,10 +83,10 @@ def measure(data: Path) -> dict[str, Any]:
     from benchmarks.retrieval_quality import documents
     from selfright.ingest.splitting import split
     from selfright.models.encoder import E5
-    from selfright.retrieval.preparing import indexed_text
+    from selfright.retrieval.preparing import text_to_index
 
     sources = itertools.islice(documents(data / "bioasq" / "corpus.jsonl", "scale"), 400)
-    texts = [indexed_text(passage) for source in sources for passage in split(source)]
+    texts = [text_to_index(passage) for source in sources for passage in split(source)]
     encoder = E5()
     encoder.embed(texts[:8])
     began = time.process_time()

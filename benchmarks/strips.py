@@ -16,11 +16,11 @@ import numpy as np
 
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.ports import PairJudge, Tokenizer
-from selfright.models.reader import PairViews, shipped_net
+from selfright.models.reader import PairViews, load_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.refine import OfflineRefiner
-from selfright.roles.selection import PieceScorer
+from selfright.roles.selection import UnitScorer
 from training.answer_items import Item, items
 from training.labelled import Corpus
 from training.reading_rows import learnt_questions
@@ -36,7 +36,7 @@ class Bench:
         analyzer = TextAnalyzer(corpus.tokenizer, corpus.index.statistics)
         self._corpus = corpus
         self._grader = OfflineGrader(analyzer, reader=reader)
-        self._refiner = OfflineRefiner(analyzer, PieceScorer(analyzer, reader))
+        self._refiner = OfflineRefiner(analyzer, UnitScorer(analyzer, reader))
 
     def alone(self, item: Item) -> tuple[float, float]:
         """The largest share of an answer that survives, and the share of text that goes."""
@@ -91,7 +91,7 @@ def main() -> None:
     arguments = parser.parse_args()
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    tokenizer, reader = BilingualTokenizer(), None if arguments.no_reader else PairViews(shipped_net()).questions
+    tokenizer, reader = BilingualTokenizer(), None if arguments.no_reader else PairViews(load_net()).questions
     seen = learnt_questions(arguments.data)
     print("set       passage  cases    kept [95 % interval]   whole  removed")
     for name, rows in sampled(arguments.data, tokenizer, arguments.limit, seen).items():

@@ -57,9 +57,9 @@ def report(what: str, texts: Sequence[str], work: Callable[[], list[str]]) -> li
 
 def measure(name: str, texts: Sequence[str]) -> None:
     tokenizer = BilingualTokenizer()
-    tokenizer.joined(texts[0])  # loads the morphemes where there is Hangul
-    single = report(f"{name}, one by one", texts, lambda: [tokenizer.joined(text) for text in texts])
-    assert report(f"{name}, as a batch", texts, lambda: tokenizer.joined_all(texts)) == single
+    tokenizer.join_terms(texts[0])  # loads the morphemes where there is Hangul
+    single = report(f"{name}, one by one", texts, lambda: [tokenizer.join_terms(text) for text in texts])
+    assert report(f"{name}, as a batch", texts, lambda: tokenizer.join_all_terms(texts)) == single
 
 
 def main() -> None:

@@ -98,7 +98,7 @@ def fetched(port: int, read: bool, answers: Any) -> None:
     from selfright.web.addresses import Permissions, target_of
     from selfright.web.extract import PageReader
     from selfright.web.guard import Guard
-    from selfright.web.types import PAGES, Reply, Request, Tally
+    from selfright.web.types import PAGES, Reply, Request, RequestCounter
 
     reader = PageReader()
     if read:  # what is loaded once shall not count
@@ -107,7 +107,9 @@ def fetched(port: int, read: bool, answers: Any) -> None:
     resident = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     began = time.perf_counter()
     try:
-        reply = asyncio.run(guard.follow(Request(target_of(f"http://127.0.0.1:{port}/"), types=PAGES), Tally()))
+        reply = asyncio.run(
+            guard.follow(Request(target_of(f"http://127.0.0.1:{port}/"), types=PAGES), RequestCounter())
+        )
         text = reader.read(reply).text if read else ""
         outcome = f"{len(reply.body):,} bytes, {len(text):,} characters" if read else f"{len(reply.body):,} bytes"
     except WebError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.domain.embedding import leaned, query_vector
+from selfright.domain.embedding import cross_language_penalty, query_vector
 from selfright.domain.passages import Language
 from selfright.domain.ports import Embedder
 from training.fitting import Array
@@ -45,9 +45,9 @@ class CachedEmbedder:
         ]
         return row
 
-    def leaned(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
+    def cross_language_penalty(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
         """As the embedder leans."""
-        return leaned(self._embedder, vector, language)
+        return cross_language_penalty(self._embedder, vector, language)
 
     def cosines(self, question: str, texts: Sequence[str]) -> Array:
         """Of a question and each text."""

@@ -26,9 +26,9 @@ from selfright.roles.abstain import SIGNALS as GROUNDS
 from selfright.roles.grade.features import COMPARED, FEATURES
 from selfright.roles.grade.model import VARIANTS as GRADERS
 from selfright.roles.grade.model import names_of, set_names_of, set_signals
-from selfright.roles.likeness import Likeness
 from selfright.roles.scoring import log_odds
 from selfright.roles.selection import CLOSER, SIGNALS, VARIANTS
+from selfright.roles.similarity import SentenceSimilarity
 from training.asked_sets import asked_sets
 from training.cached import CachedEmbedder
 from training.choice import Choice, conditional_logit
@@ -89,7 +89,7 @@ class Fitted:
         """Held out."""
         return np.interp(self.held_out, *self.curve)
 
-    def stored(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The JSON form."""
         rounded = [round(float(w), 4) for w in self.weights]
         scores, probabilities = ([round(v, 4) for v in values] for values in self.curve)
@@ -230,7 +230,7 @@ def fit_grader(found: Sequence[Turn]) -> tuple[dict[str, Any], Sets, Array, list
         suff = Fitted.of(z[clear], holds[clear], sets.fold[clear], equal(labels[clear]), set_names)
         scores = _held_out(z, z[clear], holds[clear], sets.fold, sets.fold[clear], labels[clear], set_names)
         sufficient = np.interp(scores, *suff.curve)
-        stored["variants"][variant] = {"passage": passage.stored(), "sufficiency": suff.stored()}
+        stored["variants"][variant] = {"passage": passage.as_json(), "sufficiency": suff.as_json()}
         sizes = np.array(counts)
         stored["measured"][variant] = {
             "passages": _aucs(passage.chances, y[known], dataset[known]),
@@ -320,7 +320,7 @@ def fit_abstention(
             "right refused": _share(p[right[mask] == 1] < threshold),
             "wrong refused": _share(p[(right[mask] == 0) & ~gone[mask]] < threshold),
         }
-    return {"scorer": fitted.stored(), "threshold": round(threshold, 4), "measured": report}
+    return {"scorer": fitted.as_json(), "threshold": round(threshold, 4), "measured": report}
 
 
 def _share(refused: NDArray[np.bool_]) -> float | None:
@@ -355,7 +355,7 @@ def main() -> None:
     reader, embedder = PairViews(PairNet(options.network)).questions, CachedEmbedder(E5(), options.cache)
     found: list[Turn] = []
     for asked in asked_sets(options.data, options.field):
-        found += turns(asked, reader, Likeness(embedder), BilingualTokenizer(), options.cache)
+        found += turns(asked, reader, SentenceSimilarity(embedder), BilingualTokenizer(), options.cache)
         embedder.save()
         print(f"{asked.name}: {len(asked.questions)} questions, {len(found)} turns so far", flush=True)
     about = {"reader": reader.name, "embedder": embedder.name, "trained_on": sorted({turn.dataset for turn in found})}

@@ -20,11 +20,11 @@ from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Hit, Strip
 from selfright.domain.ports import PairJudge, Tokenizer
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.extractive_units import Piece, pieces_of
+from selfright.roles.answer_units import AnswerUnit, answer_units
 from selfright.roles.grade.features import FEATURES, features
-from selfright.roles.likeness import Likeness
-from selfright.roles.reading import Asked, readings
-from selfright.roles.selection import SIGNALS, VARIANTS, PieceScorer, SelectionModel
+from selfright.roles.reading import QuestionFeatures, readings
+from selfright.roles.selection import SIGNALS, VARIANTS, SelectionModel, UnitScorer
+from selfright.roles.similarity import SentenceSimilarity
 from training.asked_sets import AskedSet, Question
 from training.fitting import Array
 
@@ -71,7 +71,9 @@ class Remembering:
         return [self._known[text, one] for one in passages]
 
 
-def turns(asked: AskedSet, reader: PairJudge, likeness: Likeness, tokenizer: Tokenizer, cache: Path) -> list[Turn]:
+def turns(
+    asked: AskedSet, reader: PairJudge, likeness: SentenceSimilarity, tokenizer: Tokenizer, cache: Path
+) -> list[Turn]:
     """The turns of a set; from a file where they were made before."""
     kept = cache / f"turns-{reader.name}-{asked.name}.jsonl"
     if not kept.exists():
@@ -83,7 +85,7 @@ def turns(asked: AskedSet, reader: PairJudge, likeness: Likeness, tokenizer: Tok
             statistics = selfright._engine.index.statistics()
             hits = [selfright.retrieve(question.text, k=DEPTH).hits for question in asked.questions]
         maker = Maker(Remembering(reader), likeness, TextAnalyzer(tokenizer, statistics))
-        lines = [json.dumps(turn) for turn in maker.made(asked, hits)]
+        lines = [json.dumps(turn) for turn in maker.make_client(asked, hits)]
         kept.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with kept.open(encoding="utf-8") as lines_of:
         return [_read(json.loads(line)) for line in lines_of]
@@ -110,14 +112,14 @@ class Maker:
     """Makes turns as the product's judges would see them."""
 
     reader: PairJudge
-    likeness: Likeness
+    likeness: SentenceSimilarity
     analyzer: TextAnalyzer
 
     def made(self, asked: AskedSet, hits: Sequence[Sequence[Hit]]) -> Iterator[dict[str, Any]]:
         """The JSON form of a turn for each question, and of a second one without what answers."""
         first = {variant: {k: w for k, w in FIRST.items() if k in names} for variant, names in VARIANTS.items()}
         model = SelectionModel(self.reader.name, self.likeness.name, {}, first, 0.0)
-        scorer = PieceScorer(self.analyzer, self.reader, self.likeness, model)
+        scorer = UnitScorer(self.analyzer, self.reader, self.likeness, model)
         for question, found in zip(asked.questions, hits, strict=True):
             labels = [question.label(hit.passage) for hit in found]
             yield from self._turn(asked.name, question, found, labels, scorer, absent=False)
@@ -131,14 +133,14 @@ class Maker:
         question: Question,
         hits: Sequence[Hit],
         labels: Sequence[int | None],
-        scorer: PieceScorer,
+        scorer: UnitScorer,
         *,
         absent: bool,
     ) -> Iterator[dict[str, Any]]:
-        pieces = pieces_of(Strip(p, p.start, p.end, p.text, 1.0) for p in (hit.passage for hit in hits))
+        pieces = answer_units(Strip(p, p.start, p.end, p.text, 1.0) for p in (hit.passage for hit in hits))
         if not hits or not pieces:
             return
-        asked, passages = Asked.of(question.text, self.analyzer), [hit.passage for hit in hits]
+        asked, passages = QuestionFeatures.of(question.text, self.analyzer), [hit.passage for hit in hits]
         read = readings(asked, passages, self.reader)
         rows = features(asked, hits, read, self.likeness.best(question.text, passages))
         variant, signals = scorer.signals(asked, pieces, hits)
@@ -161,7 +163,7 @@ class Maker:
             "words": [len(piece.text.split()) for piece in pieces],
         }
 
-    def _right(self, question: Question, pieces: Sequence[Piece], labels: Sequence[int | None]) -> Iterator[int]:
+    def _right(self, question: Question, pieces: Sequence[AnswerUnit], labels: Sequence[int | None]) -> Iterator[int]:
         best = self._likeliest(question, pieces, labels) if question.known == "sentence" and 1 in labels else None
         for piece, label in zip(pieces, labels, strict=True):
             if best is not None and label == 1:
@@ -170,7 +172,9 @@ class Maker:
                 known = question.piece_label(piece.text, label)
                 yield UNKNOWN if known is None else known
 
-    def _likeliest(self, question: Question, pieces: Sequence[Piece], labels: Sequence[int | None]) -> Piece | None:
+    def _likeliest(
+        self, question: Question, pieces: Sequence[AnswerUnit], labels: Sequence[int | None]
+    ) -> AnswerUnit | None:
         """The piece with the most of the answer's words, and of the question's; None where it has too few of them."""
         answer, spoken = (self.analyzer.token_set(text) for text in (question.answers[0], question.spoken))
         said = [

@@ -16,7 +16,7 @@ from selfright.domain.passages import Passage
 from selfright.domain.ports import Tokenizer
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.reading import WINDOWS, Asked, Sentences
+from selfright.roles.reading import WINDOWS, QuestionFeatures, Sentences
 from training.bm25 import Index
 from training.pairs import Page, Question, is_left_out, load_pages, read_rows
 
@@ -66,7 +66,7 @@ class Windows:
         if len(row.text) <= most:
             return row
         passage = Passage("", "", row.heading, row.text, 0, len(row.text), language=language)
-        asked = Asked.of(row.asked, self._analyzer)
+        asked = QuestionFeatures.of(row.asked, self._analyzer)
         read = Sentences.of(asked, passage)
         if not row.text.startswith(read.text):  # something that no reader sees was taken out: places would be off
             row = replace(row, text=read.text, start=-1, end=-1)
@@ -138,7 +138,7 @@ def asked_rows(data: Path, tokenizer: Tokenizer, seed: int, *, left_out: bool = 
         for row in rows:
             if row.left_out == left_out:
                 for _ in range(1 if left_out else _times(often[1 - row.label], chooser)):
-                    yield windows.shown(row)
+                    yield windows.search_rows(row)
 
 
 def claimed_rows(data: Path, tokenizer: Tokenizer, seed: int, *, left_out: bool = False) -> Iterator[Row]:
@@ -150,7 +150,7 @@ def claimed_rows(data: Path, tokenizer: Tokenizer, seed: int, *, left_out: bool 
         for row in rows:
             if row.left_out == left_out:
                 for _ in range(1 if left_out else _times(often, chooser)):
-                    yield windows.shown(row)
+                    yield windows.search_rows(row)
 
 
 def learnt_questions(data: Path) -> set[str]:
@@ -199,15 +199,15 @@ def _of_pages(
     for page in pages:
         for question in page.questions if page.left_out == left_out else ():
             for _ in range(_times(copies, chooser)):
-                yield windows.shown(on_page(page, question))
+                yield windows.search_rows(on_page(page, question))
                 if chooser.random() < others:
                     other = _near(page, question, pages, partial(near.best, k=NEAR + 2), tokenizer, chooser)
                     if other:
-                        yield windows.shown(on_page(other, Question(question.text, 0), about=-1))
+                        yield windows.search_rows(on_page(other, Question(question.text, 0), about=-1))
                 if chooser.random() < STRANGERS and not left_out:
                     other = chooser.choice(pages)
                     if other.group != page.group and other.left_out == page.left_out:
-                        yield windows.shown(on_page(other, Question(question.text, 0), about=0))
+                        yield windows.search_rows(on_page(other, Question(question.text, 0), about=0))
 
 
 def _near(

@@ -83,7 +83,7 @@ class FairThreads(ThreadPoolExecutor):
         self._start()
 
 
-async def aside(length: int, work: Callable[[], T]) -> T:
+async def run_in_thread(length: int, work: Callable[[], T]) -> T:
     """What ``work`` on a text of ``length`` characters gives: in a thread, unless handing over would take longer."""
     return work() if length <= _SHORT else await asyncio.to_thread(work)
 
@@ -136,7 +136,7 @@ class LoopThread:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What the coroutine gives; it is cancelled when waiting for it is interrupted."""
         try:
-            loop = self._started()
+            loop = self._start()
         except UsageError:
             work.close()
             raise
@@ -165,7 +165,7 @@ class LoopThread:
             finally:
                 items.put(None)
 
-        loop = self._started()
+        loop = self._start()
         future = asyncio.run_coroutine_threadsafe(pump(), loop)
         try:
             while (item := items.get()) is not None:
@@ -187,7 +187,7 @@ class LoopThread:
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
 
-    def _started(self) -> asyncio.AbstractEventLoop:
+    def _start(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._closed:
                 raise UsageError(CLOSED)
@@ -215,14 +215,14 @@ def blocking(method: Callable[Concatenate[S, P], Coroutine[Any, Any, T]]) -> Cal
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     try:
         loop.run_forever()
-        loop.run_until_complete(_wound_up(asyncio.all_tasks(loop)))
+        loop.run_until_complete(_cancel_all(asyncio.all_tasks(loop)))
         loop.run_until_complete(loop.shutdown_asyncgens())  # what waits in a generator for the loop's end is closed
         loop.run_until_complete(loop.shutdown_default_executor())
     finally:
         loop.close()
 
 
-async def _wound_up(tasks: set[asyncio.Task[Any]]) -> None:
+async def _cancel_all(tasks: set[asyncio.Task[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -129,7 +129,7 @@ class Workers:
             if self._closed:
                 raise _NotDone
             try:
-                process = _started("serve", self._entry)
+                process = _start("serve", self._entry)
             except OSError as error:
                 raise self._give_up(error) from error
             self._alive.add(process)
@@ -192,7 +192,7 @@ def start(entry: str) -> "subprocess.Popen[bytes]":
 
     It hears and answers with ``receive`` and ``send``. Raises ``OSError`` where none can be started.
     """
-    return _started("run", entry)
+    return _start("run", entry)
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
@@ -205,7 +205,7 @@ def end(process: "subprocess.Popen[bytes]") -> None:
                 pipe.close()
 
 
-def _started(door: str, entry: str) -> "subprocess.Popen[bytes]":
+def _start(door: str, entry: str) -> "subprocess.Popen[bytes]":
     if not sys.executable or getattr(sys, "frozen", False):
         raise OSError("this is not a plain Python interpreter")
     told = {"path": list(map(str, sys.path)), "door": door, "entry": entry}
@@ -237,13 +237,13 @@ def receive(pipe: IO[bytes]) -> Any:
 
 def run(entry: str) -> None:
     """The side of a process that was started by ``start``."""
-    _loaded(entry)(_answers())
+    _load(entry)(_answers())
 
 
 def serve(entry: str) -> None:
     """The worker's side: answers until its input ends, that is, until its parent closes or ends."""
     answers = _answers()
-    work: Work = _loaded(entry)
+    work: Work = _load(entry)
     made = False
     while (sent := receive(sys.stdin.buffer)) is not None:
         try:
@@ -265,7 +265,7 @@ def _answers() -> IO[bytes]:
     return answers
 
 
-def _loaded(entry: str) -> Callable[[Any], Any]:
+def _load(entry: str) -> Callable[[Any], Any]:
     module, name = entry.split(":")
     found: Callable[[Any], Any] = getattr(importlib.import_module(module), name)
     return found

@@ -55,7 +55,7 @@ class Breaker:
         with self._lock:
             return 0.0 if self._until is None else max(0.0, self._until - self._clock())
 
-    def succeeded(self, ticket: int) -> None:
+    def note_success(self, ticket: int) -> None:
         """The provider answered, whatever it said."""
         with self._lock:
             if ticket == self._period:
@@ -64,7 +64,7 @@ class Breaker:
                 self._period += self._until is not None
                 self._until = None
 
-    def failed(self, ticket: int, asked_s: float | None = None) -> None:
+    def note_failure(self, ticket: int, asked_s: float | None = None) -> None:
         """The provider could not be reached or could not answer; one that asked for ``asked_s`` is left alone."""
         with self._lock:
             if ticket == self._period:
@@ -72,13 +72,13 @@ class Breaker:
                 if self._until is not None or self._in_a_row >= self._failures or asked_s is not None:
                     self._open(asked_s)
 
-    def turned_away(self, ticket: int) -> None:
+    def note_rejection(self, ticket: int) -> None:
         """The provider does not accept the key (401, 403): a wrong key stays wrong, so no more calls for now."""
         with self._lock:
             if ticket == self._period:
                 self._open()
 
-    def released(self, ticket: int) -> None:
+    def release(self, ticket: int) -> None:
         """The call ended without telling anything: it was cancelled, or there was too little time for it."""
         with self._lock:
             if ticket == self._period and self._until is not None:
@@ -115,7 +115,7 @@ def pause(attempt: int, first_s: float, longest_s: float, random: Callable[[], f
     return drawn
 
 
-def asked_to_wait(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that a reply asks to wait, by its headers in small letters; None where they say nothing usable."""
     if (milliseconds := seconds_in(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1_000

@@ -200,7 +200,7 @@ def search_view(hits: Iterable[Hit]) -> list[dict[str, Any]]:
     ]
 
 
-def searched_view(trust: Trust | None) -> dict[str, str] | None:
+def search_method_view(trust: Trust | None) -> dict[str, str] | None:
     """What searched, ``{"by": "words" | "meaning" | "both", "why"}``; None where that is not known."""
     return {"by": trust.by, "why": trust.why} if trust else None
 

@@ -19,9 +19,9 @@ from selfright.domain.errors import SettingsError, UnknownName
 from selfright.domain.flags import ABOVE_ZERO, OTHER_NAMES, Declared, Flags, amount
 from selfright.domain.packs import GENERAL, installed_packs
 from selfright.domain.traces import TRACE_KINDS, TraceKind
+from selfright.retrieval.locations import format_location as without_password
 from selfright.retrieval.locations import is_address
-from selfright.retrieval.locations import shown as without_password
-from selfright.storage.postgres_address import read_address, shown
+from selfright.storage.postgres_address import format_address, read_address
 
 DEFAULT_INDEX = Path(".selfright/index")
 FILE_NAME = "selfright.toml"
@@ -134,7 +134,7 @@ class Settings:
     @property
     def shown_database(self) -> str:
         """``database`` without its password."""
-        return shown(self.database)
+        return format_address(self.database)
 
     @property
     def web_providers(self) -> tuple[str, ...]:

@@ -114,12 +114,12 @@ def _before_cue(text: str, here: Sequence[Mention], end: int) -> list[Found]:
         for thing in reversed([thing for thing in here if thing.end <= cue.start()]):
             if not _KOREAN_LIST.fullmatch(text, thing.end, reached):
                 break
-            found.append(Found(thing, _denied(after)))
+            found.append(Found(thing, _is_denied(after)))
             reached = thing.start
     return found
 
 
-def _denied(after: str) -> bool:
+def _is_denied(after: str) -> bool:
     """Whether the first predicate behind the word allergy denies it; a later one is about something else."""
     first = re.search(r"있|없|않|아니|아닌|아님|음성", after)
     return first is not None and _KOREAN_NOT.match(first.group()) is not None
@@ -135,7 +135,7 @@ def _after_cue(text: str, here: Sequence[Mention], start: int, end: int) -> list
             if thing.start != reached and not _KOREAN_LIST.fullmatch(text, reached, thing.start):
                 break
             rest = text[thing.end : min(end, thing.end + 12)]
-            found.append(Found(thing, _denied(rest)))
+            found.append(Found(thing, _is_denied(rest)))
             reached = thing.end
     return found
 
@@ -181,8 +181,8 @@ def _reactions(text: str, here: Sequence[Mention], end: int) -> list[Found]:
 
 def _answers(clauses: Clauses, here: Sequence[Mention], number: int) -> list[Found]:
     """Are you allergic to anything? – Penicillin."""
-    asked = any(_asked(clauses, place) for place in range(max(0, number - 1), number)) or (
-        number > 1 and _asked(clauses, number - 2) and len(clauses.sentence(number - 1)) <= _SHORT_ANSWER
+    asked = any(_is_asked(clauses, place) for place in range(max(0, number - 1), number)) or (
+        number > 1 and _is_asked(clauses, number - 2) and len(clauses.sentence(number - 1)) <= _SHORT_ANSWER
     )
     if not asked:
         return []
@@ -194,7 +194,7 @@ def _answers(clauses: Clauses, here: Sequence[Mention], number: int) -> list[Fou
     return [Found(thing, negated=False) for thing in here]
 
 
-def _asked(clauses: Clauses, number: int) -> bool:
+def _is_asked(clauses: Clauses, number: int) -> bool:
     end = clauses.sentences[number][1]
     sentence = clauses.sentence(number)
     return bool(clauses.text[end : end + 1] == "?" and (_ASKED.search(sentence) or _KOREAN_CUE.search(sentence)))

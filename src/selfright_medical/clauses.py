@@ -212,14 +212,14 @@ class Subjects:
             return "family"
         if named:
             return named
-        return self._carried(clause.sentence)
+        return self._carry(clause.sentence)
 
     def is_general(self, clause: Clause) -> bool:
         """Whether an English question asks in general (what does an INR of 3 mean?); a Korean one rarely shows it."""
         asked = self._text[clause.start : clause.end]
         return clause.question and not re.search("[가-힣]", asked) and _ENGLISH_PERSONAL.search(asked) is None
 
-    def _carried(self, number: int) -> Subject:
+    def _carry(self, number: int) -> Subject:
         """Who is spoken of when a sentence names nobody: as before, if its words show that it goes on about them."""
         sentence = self._clauses.sentence(number)
         if number == 0:
@@ -230,9 +230,9 @@ class Subjects:
         goes_on = _PRONOUN.match(sentence) or (_KOREAN_HONORED.search(sentence) and "?" not in sentence)
         if not goes_on:
             return "user"
-        return _last_named(before) or self._carried_once(number - 1)
+        return _last_named(before) or self._carry_once(number - 1)
 
-    def _carried_once(self, number: int) -> Subject:
+    def _carry_once(self, number: int) -> Subject:
         """One step further back, and no more."""
         goes_on = number > 0 and _PRONOUN.match(self._clauses.sentence(number))
         return (_last_named(self._clauses.sentence(number - 1)) or "user") if goes_on else "user"

@@ -43,7 +43,7 @@ _LONGEST_QUESTION = 2_000
 
 
 @functools.lru_cache(maxsize=256)  # grading and refining ask it of the same question in every pass
-def asked_things(question: str) -> frozenset[str]:
+def things_asked(question: str) -> frozenset[str]:
     """Keys of the medicines that are asked about, by any name, and of their kin (insulin glargine).
 
     Left out are classes, and what a message only says that somebody takes (I take metformin. What helps with a cold?).
@@ -148,7 +148,7 @@ def concerns(question: str, profile: Profile, language: Language) -> tuple[Conce
     lowered = question.casefold()
     found = [*_by_rules(lowered, slots, language), *_own_allergies(lowered, slots, language)]
     dealt_with = {name for concern in found if "anaphyla" in concern.words for name in concern.about}
-    found += _kindred_allergies(question, slots, dealt_with, language)
+    found += _find_kindred_allergies(question, slots, dealt_with, language)
     return tuple({concern.text: concern for concern in found}.values())[:_MOST]
 
 
@@ -167,7 +167,9 @@ def _own_allergies(question: str, slots: list[Slot], language: Language) -> Iter
             yield Concern(text[language], _ALLERGY_WORDS, names, warns=True)
 
 
-def _kindred_allergies(question: str, slots: list[Slot], dealt_with: set[str], language: Language) -> Iterator[Concern]:
+def _find_kindred_allergies(
+    question: str, slots: list[Slot], dealt_with: set[str], language: Language
+) -> Iterator[Concern]:
     """An allergy to another medicine of the class of one that is asked about, where no rule names that."""
     asked = things_in(question)
     for slot in slots:

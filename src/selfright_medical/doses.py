@@ -110,12 +110,12 @@ def details_of(before: str, name: str, after: str) -> Mapping[str, str]:
     if dose := _dose(_of(before), last=True) or _dose(after) or _dose(before[-30:], last=True):
         found["dose"] = dose
     around = f"{before} {after}"
-    if frequency := _said(_FREQUENCY, after) or _said(_FREQUENCY, before):
+    if frequency := _find_rule(_FREQUENCY, after) or _find_rule(_FREQUENCY, before):
         found["frequency"] = frequency
-    timing = _said(_TIMING, around)
+    timing = _find_rule(_TIMING, around)
     if timing and not (timing in ("morning", "evening") and "frequency" in found):
         found["timing"] = timing
-    if route := _said(_ROUTE, f"{before} {name} {after}"):
+    if route := _find_rule(_ROUTE, f"{before} {name} {after}"):
         found["route"] = route
     return found
 
@@ -126,7 +126,7 @@ def _of(before: str) -> str:
     return found.group() if found else ""
 
 
-def _said(rules: tuple[_Rule, ...], text: str) -> str | None:
+def _find_rule(rules: tuple[_Rule, ...], text: str) -> str | None:
     for rule in rules:
         if match := rule.pattern.search(text):
             return rule.reading(match)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from selfright.background import aside
+from selfright.background import run_in_thread
 from selfright.domain.slots import Slot, Subject
 from selfright_medical.allergies import GENERAL, denials, read_allergies
 from selfright_medical.complaints import complaints
@@ -54,7 +54,7 @@ class MedicalExtractor:
 
     async def extract(self, text: str, turn: int = 0) -> tuple[Slot, ...]:
         """The facts in the order in which they stand; see ``read``."""
-        return await aside(len(text), lambda: self.read(text, turn))
+        return await run_in_thread(len(text), lambda: self.read(text, turn))
 
     def read(self, text: str, turn: int = 0) -> tuple[Slot, ...]:
         """The facts, at once.
@@ -68,9 +68,9 @@ class MedicalExtractor:
         mentions = _mentions(text, values, self._also.find(text) if self._also else ())
         slots = [
             *_persons(scopes, read_person(text), turn),
-            *_measured(scopes, values, turn),
-            *_named(text, scopes, mentions, turn),
-            *_denied(scopes, mentions, turn),
+            *_measure_slots(scopes, values, turn),
+            *_name_slots(text, scopes, mentions, turn),
+            *_deny_slots(scopes, mentions, turn),
         ]
         return tuple(sorted(slots, key=lambda slot: (slot.start, slot.end)))
 
@@ -106,13 +106,13 @@ def _persons(scopes: Scopes, facts: Sequence[Fact], turn: int) -> Iterator[Slot]
         )
 
 
-def _measured(scopes: Scopes, values: Sequence[Value], turn: int) -> Iterator[Slot]:
+def _measure_slots(scopes: Scopes, values: Sequence[Value], turn: int) -> Iterator[Slot]:
     for value in values:
         subject = scopes.subject_at(value.start, value.end)
         yield Slot(value.slot, value.value, value.unit, subject=subject, turn=turn, start=value.start, end=value.end)
 
 
-def _named(text: str, scopes: Scopes, mentions: Sequence[Mention], turn: int) -> Iterator[Slot]:
+def _name_slots(text: str, scopes: Scopes, mentions: Sequence[Mention], turn: int) -> Iterator[Slot]:
     allergies = {found.mention.start: found for found in read_allergies(scopes.clauses, mentions)}
     near = _neighbours([one for one in mentions if one.concept.kind == "drug"])
     for mention in mentions:
@@ -135,7 +135,7 @@ def _named(text: str, scopes: Scopes, mentions: Sequence[Mention], turn: int) ->
         yield slot if standing.time == "current" else _in_the_past(slot)
 
 
-def _denied(scopes: Scopes, mentions: Sequence[Mention], turn: int) -> Iterator[Slot]:
+def _deny_slots(scopes: Scopes, mentions: Sequence[Mention], turn: int) -> Iterator[Slot]:
     """That somebody has no allergies: one that is said later contradicts it."""
     for start, end in denials(scopes.clauses, read_allergies(scopes.clauses, mentions)):
         subject = scopes.subject_at(start, end)

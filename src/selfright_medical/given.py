@@ -7,13 +7,13 @@ from selfright.domain.errors import InputError
 from selfright.domain.slots import Slot
 from selfright_medical.measures import VALUES, read_value
 from selfright_medical.person import Fact, read_person
-from selfright_medical.wording import keyed
+from selfright_medical.wording import key_slot
 
 _PRESSURE = "blood_pressure"
 _SHOWN = 40
 
 
-def given_slot(slot: Slot) -> Slot:
+def read_given(slot: Slot) -> Slot:
     """The slot with its value in its own unit, or with the key of what it names.
 
     Raises ``InputError`` for an age, pregnancy or measurement that cannot be read as one.
@@ -21,19 +21,19 @@ def given_slot(slot: Slot) -> Slot:
     if slot.name in ("age", "pregnancy"):
         return _of_person(slot)
     if slot.name in VALUES or slot.name == _PRESSURE:
-        return _measured(slot)
-    return keyed(slot)
+        return _measure(slot)
+    return key_slot(slot)
 
 
 def _of_person(slot: Slot) -> Slot:
-    said = _said(slot)
+    said = _describe(slot)
     fact = next(_ages(said) if slot.name == "age" else _pregnancies(said), None)
     if fact is None:
         expected = {
             "age": "an age, such as 60, 60세 or 4 months",
             "pregnancy": "pregnant, not pregnant, 12주 or 20 weeks",
         }
-        raise _refused(slot, expected[slot.name])
+        raise _refusal(slot, expected[slot.name])
     details = tuple(sorted({*slot.details, *fact.details}))
     return replace(slot, value=fact.value, unit=fact.unit, negated=slot.negated or fact.negated, details=details)
 
@@ -50,19 +50,19 @@ def _pregnancies(said: str) -> Iterator[Fact]:
         yield from (fact for fact in whole if fact.slot == "pregnancy")
 
 
-def _measured(slot: Slot) -> Slot:
-    value = read_value(slot.name, _said(slot))
+def _measure(slot: Slot) -> Slot:
+    value = read_value(slot.name, _describe(slot))
     if value is not None:
         return replace(slot, value=value.value, unit=value.unit)
     measure = VALUES.get(slot.name)
     if measure is None:
-        raise _refused(slot, "two numbers in mmHg, such as 120/80")
-    raise _refused(slot, f"a number from {measure.low:g} to {measure.high:g} {measure.unit}".rstrip())
+        raise _refusal(slot, "two numbers in mmHg, such as 120/80")
+    raise _refusal(slot, f"a number from {measure.low:g} to {measure.high:g} {measure.unit}".rstrip())
 
 
-def _said(slot: Slot) -> str:
+def _describe(slot: Slot) -> str:
     return f"{slot.value} {slot.unit or ''}".strip()
 
 
-def _refused(slot: Slot, expected: str) -> InputError:
+def _refusal(slot: Slot, expected: str) -> InputError:
     return InputError(f"'{slot.name}' cannot be '{slot.value[:_SHOWN]}'; expected {expected}")

@@ -111,7 +111,7 @@ _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _SHORT = 4  # of shorter words an s at the end is left: gas, AIDS
 
 
-def folded(word: str) -> str:
+def fold(word: str) -> str:
     """The common form of an English word: ``Anaemias`` and ``anemia`` are both ``anemia``."""
     plain = word.lower()
     if not plain.isascii():
@@ -130,7 +130,7 @@ def words(text: str) -> list[tuple[str, int, int]]:
     """The folded words of ``text`` with their spans; a possessive s is no word."""
     skipped = {match.start() + 1 for match in _POSSESSIVE.finditer(text)}
     return [
-        (folded(match.group()), match.start(), match.end())
+        (fold(match.group()), match.start(), match.end())
         for match in WORD.finditer(text)
         if match.start() not in skipped
     ]
@@ -140,7 +140,7 @@ def first_word(text: str) -> str:
     """The first of ``words``, or nothing."""
     match = WORD.search(text)
     if match and text[match.start() - 1 : match.start()] not in ("'", "’"):
-        return folded(match.group())
+        return fold(match.group())
     return next((word for word, *_ in words(text)), "")
 
 

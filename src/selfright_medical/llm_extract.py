@@ -171,14 +171,14 @@ class ModelExtractor:
         facts = ((await self.chat.complete(request)).data or {}).get("facts")
         if not isinstance(facts, list | tuple) or len(facts) > MOST_FACTS:
             raise ReplyUnusable(f"a list of at most {MOST_FACTS} facts was expected, and something else came")
-        return [*_placed(text, facts)]
+        return [*_place_facts(text, facts)]
 
 
-def _placed(text: str, facts: Sequence[object]) -> Iterator[_Fact]:
+def _place_facts(text: str, facts: Sequence[object]) -> Iterator[_Fact]:
     """The facts at their places; the same words quoted again are the next ones like them."""
     reached: dict[str, int] = {}
     for said in facts:
-        fact, quote = _checked(said)
+        fact, quote = _check_fact(said)
         start = text.find(quote, reached.get(quote, 0))
         if start < 0:
             raise ReplyUnusable("the model quoted words that the message does not hold; ask again")
@@ -186,7 +186,7 @@ def _placed(text: str, facts: Sequence[object]) -> Iterator[_Fact]:
         yield replace(fact, start=start, end=start + len(quote))
 
 
-def _checked(fact: object) -> tuple[_Fact, str]:
+def _check_fact(fact: object) -> tuple[_Fact, str]:
     """The fact, which has no place yet, and the words it was told by."""
     said = fact if isinstance(fact, Mapping) else {}
     kind, quote, subject, time = (said.get(name) for name in ("kind", "quote", "subject", "time"))

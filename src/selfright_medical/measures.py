@@ -8,7 +8,7 @@ from typing import Any
 
 from selfright_medical.lexicon import load_lexicon
 from selfright_medical.spotting import apart
-from selfright_medical.units import Measure, as_number, measure_table, normalized, shown
+from selfright_medical.units import Measure, as_number, format_value, measure_table, normalize
 
 
 def _measure(row: Mapping[str, Any]) -> Measure:
@@ -103,8 +103,8 @@ class Value:
 
 def read_values(text: str) -> list[Value]:
     """The values in the order of the text; of several readings of one place the first kind wins."""
-    kept = apart((*_pressures(text), *_heights(text), *_named(text), *_alone(text)), len(text))
-    return sorted(_paired([*kept]), key=lambda value: value.start)
+    kept = apart((*_pressures(text), *_heights(text), *_named_values(text), *_alone(text)), len(text))
+    return sorted(_pair([*kept]), key=lambda value: value.start)
 
 
 def read_value(slot: str, text: str) -> Value | None:
@@ -125,7 +125,7 @@ def _pressures(text: str) -> Iterator[Value]:
             yield Value("blood_pressure", f"{high}/{low}", "mmHg", match.start("high"), match.end())
 
 
-def _named(text: str) -> Iterator[Value]:
+def _named_values(text: str) -> Iterator[Value]:
     pattern, by_name = _patterns()
     for match in pattern.finditer(text):
         if not _LIMIT_AFTER.match(text, match.end()) and not _LIMIT_BEFORE.search(
@@ -147,7 +147,7 @@ def _heights(text: str) -> Iterator[Value]:
     for match in _FEET.finditer(text):
         if match["inches"] or re.match(r"\s*tall", text[match.end() :]):
             value = int(match["feet"]) * _FEET_CM + int(match["inches"] or 0) * _INCH_CM
-            yield Value("height", shown(round(value, 1)), "cm", match.start(), match.end())
+            yield Value("height", format_value(round(value, 1)), "cm", match.start(), match.end())
 
 
 def _just_before(text: str, place: int) -> str:
@@ -157,12 +157,12 @@ def _just_before(text: str, place: int) -> str:
 def _read(measure: Measure, match: re.Match[str], said: re.Match[str] | None = None) -> Iterator[Value]:
     """The value of a match; ``said``: where its number stands, if that is elsewhere."""
     said = said or match
-    value = normalized(measure, as_number(said["number"]), said["unit"] or "")
+    value = normalize(measure, as_number(said["number"]), said["unit"] or "")
     if value is not None:
-        yield Value(measure.slot, shown(value), measure.unit or None, match.start(), said.end())
+        yield Value(measure.slot, format_value(value), measure.unit or None, match.start(), said.end())
 
 
-def _paired(values: list[Value]) -> list[Value]:
+def _pair(values: list[Value]) -> list[Value]:
     """Systolic and diastolic pressure told apart become one value; a half alone keeps its name."""
     halves = {value.slot: value for value in values if value.slot in ("systolic", "diastolic")}
     if len(halves) < 2:

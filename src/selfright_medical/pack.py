@@ -12,7 +12,7 @@ from selfright.domain.passages import Language
 from selfright.domain.ports import ChatModel, SlotExtractor, TermLexicon
 from selfright.domain.slots import Slot
 from selfright_medical.complaints import complaints
-from selfright_medical.contraindications import asked_things, concerns, things_in
+from selfright_medical.contraindications import concerns, things_asked, things_in
 from selfright_medical.lexicon import Concept, load_lexicon
 from selfright_medical.red_flags import urgent
 from selfright_medical.spotting import Mention, Spotter, spotter
@@ -91,10 +91,10 @@ def _linker(model: Path) -> SlotExtractor:
     return MedicalExtractor(also=load_medcat(model))
 
 
-def _keyed(slot: Slot) -> Slot:
-    from selfright_medical.given import given_slot
+def _key_slot(slot: Slot) -> Slot:
+    from selfright_medical.given import read_given
 
-    return given_slot(slot)
+    return read_given(slot)
 
 
 def _lexicon() -> TermLexicon:
@@ -144,7 +144,7 @@ MEDICAL = DomainPack(
     summary=summary,
     terms=terms,
     hints=HINTS,
-    keyed=_keyed,
+    keyed=_key_slot,
     pointers=POINTERS,
     urgent=urgent,
     concerns=concerns,
@@ -154,7 +154,7 @@ MEDICAL = DomainPack(
     about=is_medical,
     names=names,
     vocabulary=vocabulary,
-    asked=asked_things,
+    asked=things_asked,
     things=things_in,
 )
 

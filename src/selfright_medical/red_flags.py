@@ -54,16 +54,16 @@ def _data() -> Mapping[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("red_flags.toml").read_text(encoding="utf-8"))
 
 
-def seen(text: str) -> Iterator[RedFlag]:
+def find_flags(text: str) -> Iterator[RedFlag]:
     """The signs in a message, the most pressing first."""
     text = text[:_LONGEST]
-    return (flag for flag in red_flags() if all(_stated(pattern, text) for pattern in flag.patterns))
+    return (flag for flag in red_flags() if all(_is_stated(pattern, text) for pattern in flag.patterns))
 
 
 def urgent(text: str, language: Language) -> str:
     """What a message calls for at once; empty for most messages. Several signs of one kind share one call."""
     calls: dict[HelpKind, list[str]] = {}
-    for flag in seen(text):
+    for flag in find_flags(text):
         calls.setdefault(flag.call, []).append(flag.what[language])
     said = _data()["calls"]
     return "\n".join(said[call][language].format(what=", ".join(what)) for call, what in calls.items())
@@ -79,11 +79,11 @@ def _flag(entry: Mapping[str, Any]) -> RedFlag:
         raise ValueError(f"red_flags.toml: '{entry.get('name', '?')}' cannot be read ({error})") from error
 
 
-def _stated(pattern: re.Pattern[str], text: str) -> bool:
-    return any(not _denied(text, match.start(), match.end()) for match in pattern.finditer(text))
+def _is_stated(pattern: re.Pattern[str], text: str) -> bool:
+    return any(not _is_denied(text, match.start(), match.end()) for match in pattern.finditer(text))
 
 
-def _denied(text: str, start: int, end: int) -> bool:
+def _is_denied(text: str, start: int, end: int) -> bool:
     """Whether what stands there is denied, or told of long ago, within its clause."""
     before = _CLAUSE.split(text[max(0, start - 80) : start])[-1]
     after = _CLAUSE.split(text[end : end + 60])[0]

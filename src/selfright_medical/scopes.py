@@ -129,7 +129,9 @@ class Scopes:
             return Standing(negated, subject, "current", unsure=False)
         korean = mention.language == "ko" or bool(re.search("[가-힣]", after))
         negated = mention.negated or (
-            (not mention.verbal and _denied_in_korean(mention, after)) if korean else _denied_in_english(before, after)
+            (not mention.verbal and _is_denied_in_korean(mention, after))
+            if korean
+            else _is_denied_in_english(before, after)
         )
         past = not negated and (
             self._past_in_korean(mention, clause) if korean else self._past_in_english(mention, clause)
@@ -174,7 +176,7 @@ class Scopes:
         return had or _LONG_AGO.search(before) is not None or _LONG_AGO.search(after) is not None
 
 
-def _denied_in_english(before: str, after: str) -> bool:
+def _is_denied_in_english(before: str, after: str) -> bool:
     triggers = [match for match in _NOT_BEFORE.finditer(before) if not _hides(_NO_DENIAL, before, match)]
     if triggers:
         reached = before[triggers[-1].end() :]
@@ -189,7 +191,7 @@ def _hides(pattern: re.Pattern[str], text: str, trigger: re.Match[str]) -> bool:
     return around is not None and around.start() <= trigger.end() and around.end() >= trigger.end()
 
 
-def _denied_in_korean(mention: Mention, after: str) -> bool:
+def _is_denied_in_korean(mention: Mention, after: str) -> bool:
     if mention.concept.kind != "drug" and _CAUSE.match(after):
         return False
     reached = _KOREAN_NO_DENIAL.sub(lambda match: " " * len(match.group()), after[:_REACH])

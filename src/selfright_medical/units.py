@@ -67,20 +67,20 @@ def measure_table() -> Sequence[Mapping[str, Any]]:
     return rows
 
 
-def normalized(measure: Measure, number: float, unit: str) -> float | None:
+def normalize(measure: Measure, number: float, unit: str) -> float | None:
     """``number`` in the measure's own unit, rounded; None where the value is not possible or the unit not fitting.
 
     Without a unit the measure's own is meant, or the first of ``bare`` in which the value is possible.
     """
     written = _plain(unit)
     for candidate in [written] if written else ["", *measure.bare]:
-        value = _converted(measure, number, candidate)
+        value = _convert(measure, number, candidate)
         if value is not None and measure.low <= value <= measure.high:
             return round(value, measure.decimals) if measure.decimals else float(round(value))
     return None
 
 
-def shown(value: float) -> str:
+def format_value(value: float) -> str:
     """A number without superfluous zeros."""
     return f"{value:.6g}" if value < 1e6 else f"{value:.0f}"
 
@@ -89,7 +89,7 @@ def _plain(unit: str) -> str:
     return re.sub(r"\s+", " ", unit.strip().lower().replace("µ", "u").replace("μ", "u"))
 
 
-def _converted(measure: Measure, number: float, unit: str) -> float | None:
+def _convert(measure: Measure, number: float, unit: str) -> float | None:
     if not unit or _same(unit, measure.unit):
         return number
     special = _SPECIAL.get((measure.slot, unit)) or _SPECIAL.get((measure.unit, unit))

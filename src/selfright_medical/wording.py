@@ -45,7 +45,7 @@ def concept_of(slot: Slot) -> Concept | None:
     return known or _by_form().get(_plain(slot.value))
 
 
-def keyed(slot: Slot) -> Slot:
+def key_slot(slot: Slot) -> Slot:
     """The slot with the key of its value, where the lexicon knows it; a key that it has stays."""
     concept = concept_of(slot)
     if concept is None or slot.detail("key"):
@@ -148,12 +148,12 @@ def summary(profile: Profile, language: Language) -> str:
     now = [slot for slot in mine if slot.time == "current" and not slot.negated]
     items = [_person(now, language), *(_pregnancy(slot, language) for slot in now if slot.name == "pregnancy")]
     for name in ("conditions", "allergies", "medications", "symptoms"):
-        items += [_named(slot, profile, language) for slot in now if slot.name == name]
+        items += [_name_in(slot, profile, language) for slot in now if slot.name == name]
     items += [_measure(slot, language) for slot in now if slot.name in _MEASURES]
     items += [slot.value for slot in now if slot.name not in _NAMES]
-    items += [_said("past", slot, language) for slot in mine if slot.name == "conditions" and _is_past(slot)]
-    items += [_said("family", slot, language) for slot in profile.slots if _in_family(slot)]
-    items += [_denied(slot, profile, language) for slot in mine if slot.time == "current" and slot.negated]
+    items += [_fill_pattern("past", slot, language) for slot in mine if slot.name == "conditions" and _is_past(slot)]
+    items += [_fill_pattern("family", slot, language) for slot in profile.slots if _in_family(slot)]
+    items += [_negation(slot, profile, language) for slot in mine if slot.time == "current" and slot.negated]
     line = ""
     for item in [item for item in dict.fromkeys(items) if item][:_MOST_ITEMS]:
         longer = f"{line}, {item}" if line else item
@@ -211,15 +211,15 @@ def _pregnancy(slot: Slot, language: Language) -> str:
     return f"{number} weeks pregnant" if number else "pregnant"
 
 
-def _named(slot: Slot, profile: Profile, language: Language) -> str:
-    name = _graded(name_in(slot, language), _SEVERITY[language].get(slot.detail("severity") or "", ""))
+def _name_in(slot: Slot, profile: Profile, language: Language) -> str:
+    name = _severity(name_in(slot, language), _SEVERITY[language].get(slot.detail("severity") or "", ""))
     pattern = _PATTERNS[language].get(slot.name, "{}")
     named = f"{name} {_dose(slot, language)}".strip()
     item = name if slot.name == "allergies" and _ALLERGY.search(name) else pattern.format(named)
     return _or_disputed(item, slot, profile, language)
 
 
-def _denied(slot: Slot, profile: Profile, language: Language) -> str:
+def _negation(slot: Slot, profile: Profile, language: Language) -> str:
     """What does not hold: "no allergy to penicillin", "페니실린 알레르기 없음"."""
     name = "" if _denies_all(slot) else name_in(slot, language)
     patterns = _DENIALS[language]
@@ -237,7 +237,7 @@ def _denies_all(slot: Slot) -> bool:
     return slot.negated and slot.thing == "any"
 
 
-def _graded(name: str, severity: str) -> str:
+def _severity(name: str, severity: str) -> str:
     """The name with how severe it is before its last word: "신장 기능 경미한 저하", "mild asthma"."""
     if not severity or severity in name:
         return name
@@ -258,7 +258,7 @@ def _measure(slot: Slot, language: Language) -> str:
     return " ".join(part for part in (label, slot.value, slot.unit or "") if part)
 
 
-def _said(pattern: str, slot: Slot, language: Language) -> str:
+def _fill_pattern(pattern: str, slot: Slot, language: Language) -> str:
     return _PATTERNS[language][pattern].format(name_in(slot, language))
 
 

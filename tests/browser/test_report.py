@@ -7,7 +7,7 @@ import pytest
 
 from selfright.evals.report.writing import write_report
 from selfright.evals.results import Study
-from selfright.evals.writing import redacted
+from selfright.evals.writing import redact
 from tests.support import reports
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def studies() -> dict[str, Study]:
     return {
         "answers": reports.answers(),
         "retrieval": reports.retrieval(),
-        "redacted": redacted(reports.answers()),
+        "redacted": redact(reports.answers()),
         "hostile": reports.with_text(reports.answers(), HOSTILE),
     }
 

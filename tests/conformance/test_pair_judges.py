@@ -11,7 +11,7 @@ from selfright.domain.judgements import PairReading
 from selfright.domain.ports import PairJudge
 from selfright.models import reader
 from selfright.models.cross_encoder import CrossEncoderJudge
-from selfright.models.reader import PairViews, shipped_net
+from selfright.models.reader import PairViews, load_net
 from tests.support.torch_models import tiny_bert
 
 TEXTS = (
@@ -28,7 +28,7 @@ Maker = Callable[[Path, int], PairJudge]
 
 @cache
 def shipped() -> PairViews:
-    return PairViews(shipped_net())
+    return PairViews(load_net())
 
 
 def passages(folder: Path, number: int = 0) -> PairJudge:

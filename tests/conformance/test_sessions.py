@@ -20,10 +20,10 @@ from selfright.domain.turns import Scope
 from selfright.flow.state import AgentState
 from selfright.memory import session_rows
 from selfright.memory.conversation import Conversation, Retention, TurnRecord
+from selfright.memory.maintenance import Upkeep
 from selfright.memory.opening import FORMAT, open_postgres_sessions, open_sessions
 from selfright.memory.session_rows import SessionRows
 from selfright.memory.sessions import Sessions
-from selfright.memory.upkeep import Upkeep
 from tests.support.postgres import PostgresServer
 
 Opened = Callable[[Path, Retention], Awaitable[Sessions]]
@@ -542,7 +542,7 @@ def test_trouble_while_others_are_pruned_costs_no_turn(
     def damaged(*_: object) -> Any:
         raise StoreError("a page of another user is damaged")
 
-    monkeypatch.setattr(SessionRows, "outdated", damaged)
+    monkeypatch.setattr(SessionRows, "find_outdated", damaged)
 
     async def test(sessions: Sessions) -> None:
         await talk(sessions, 1)
@@ -585,7 +585,7 @@ def test_a_lease_that_nobody_renews_ends_and_its_holder_can_write_no_more(
 def test_a_held_session_stays_held_for_longer_than_a_lease(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("selfright.memory.upkeep.BEAT_S", 0.05)
+    monkeypatch.setattr("selfright.memory.maintenance.BEAT_S", 0.05)
 
     async def test(one: Sessions) -> None:
         other = await opened(tmp_path, Retention())

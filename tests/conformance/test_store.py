@@ -149,7 +149,7 @@ def test_a_hit_carries_its_passage_and_its_places(store: Store) -> None:
 
 def test_a_hit_knows_who_brought_its_document(store: Store) -> None:
     fill(store)
-    sent = document("sent", "Wind turns a mill.", "Mills").brought_by("upload")
+    sent = document("sent", "Wind turns a mill.", "Mills").with_origin("upload")
     store.put([(sent, [replace(passage, origin=sent.origin) for passage in by_lines(sent)[1]])])
     store.commit()
     brought = {hit.passage.document_id: hit.passage.origin for hit in search(store, "wind")}

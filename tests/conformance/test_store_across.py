@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from selfright.domain.passages import Document, Language, Retrieval
 from selfright.domain.stores import Store
 from selfright.domain.text import language_of
-from selfright.retrieval.fusion_weights import shipped_model
-from selfright.retrieval.preparing import indexed_text
+from selfright.retrieval.fusion_weights import load_model
+from selfright.retrieval.preparing import text_to_index
 from tests.conformance.test_store import ENGINES, in_folder, in_milvus, in_postgres, milvus_folder
 from tests.support.embedders import WordHashes
 from tests.support.passages import by_lines, document
@@ -44,7 +44,7 @@ class TwoTongues(WordHashes):
     """All texts lie close together, those of a language closer, those of a language and a subject closest."""
 
     def __init__(self) -> None:
-        super().__init__(shipped_model().embedder, 8, ())
+        super().__init__(load_model().embedder, 8, ())
 
     def _vector(self, text: str) -> NDArray[np.float32]:
         vector = np.array([4, 0.8, 0, 0, 0, 0, 0, 0], dtype=np.float32)
@@ -54,7 +54,7 @@ class TwoTongues(WordHashes):
             vector[SUBJECTS.get(word, 7)] += word in SUBJECTS
         return vector
 
-    def leaned(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
+    def cross_language_penalty(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
         towards = np.array([0, -0.2, 0.2, 0, 0, 0, 0, 0], dtype=np.float32)
         return vector + (towards if language == "ko" else -towards)
 
@@ -86,11 +86,11 @@ def test_the_query_leans_only_while_the_index_holds_two_languages(store: Store) 
     for leans in (False, True, False):
         put(store, KOREAN, *([ENGLISH] if leans else []))
         result = found(store)
-        searched = TwoTongues().leaned(plain, "ko") if leans else plain
+        searched = TwoTongues().cross_language_penalty(plain, "ko") if leans else plain
         assert result.query_vector == tuple(plain.tolist())
         assert {hit.passage.language for hit in result.hits} == ({"ko", "en"} if leans else {"ko"})
         for hit in result.hits:
-            passage = TwoTongues().embed([indexed_text(hit.passage)])[0]
+            passage = TwoTongues().embed([text_to_index(hit.passage)])[0]
             assert hit.dense is not None
             assert hit.dense.score == pytest.approx(float(searched @ passage), abs=1e-3)
             assert hit.cosine == pytest.approx(float(plain @ passage), abs=1e-3)

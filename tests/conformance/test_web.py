@@ -14,7 +14,7 @@ from selfright.web.guard import Guard, Permissions
 from selfright.web.providers.api import Api, ApiPolicy, Result
 from selfright.web.providers.static import StaticWeb
 from selfright.web.search import ChainedWeb
-from selfright.web.types import RequestLimits, Tally
+from selfright.web.types import RequestCounter, RequestLimits
 from tests.support import web_servers
 from tests.support.web_rooms import KEY, PROVIDERS, Words, live, split
 from tests.support.web_servers import ROWS, Answer, Handler, WebServer, always, serving
@@ -28,7 +28,7 @@ def ask(name: str, handler: Handler, query: str = "valve 점검", count: int = 5
     with serving(handler) as server:
         provider = PROVIDERS[name](server.url, **more)
         try:
-            return asyncio.run(provider.results(query, count, Tally())), server
+            return asyncio.run(provider.results(query, count, RequestCounter())), server
         except WebError as error:
             return error, server
 
@@ -100,13 +100,13 @@ def test_a_long_retry_after_leaves_the_provider_alone(name: str) -> None:
     with serving(always(Answer.json({}, 429, Retry_After="120"), SPOKEN[name]())) as server:
         provider = PROVIDERS[name](server.url, clock=lambda: clock[0])
         with pytest.raises(WebUnavailable) as first:
-            asyncio.run(provider.results("q", 5, Tally()))
+            asyncio.run(provider.results("q", 5, RequestCounter()))
         assert (first.value.status, first.value.retry_after, first.value.retryable) == (429, 120.0, True)
         with pytest.raises(WebUnavailable, match="left alone"):
-            asyncio.run(provider.results("q", 5, Tally()))
+            asyncio.run(provider.results("q", 5, RequestCounter()))
         assert len(server.asked) == 1
         clock[0] += 121
-        assert len(asyncio.run(provider.results("q", 5, Tally()))) == 2
+        assert len(asyncio.run(provider.results("q", 5, RequestCounter()))) == 2
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -149,7 +149,7 @@ def test_a_provider_that_says_nothing_is_given_up_in_time(name: str) -> None:
         provider._api.policy = ApiPolicy(attempts=2, first_wait_s=0.0)  # type: ignore[attr-defined]
         began = time.monotonic()
         with pytest.raises(WebUnavailable, match="took longer"):
-            asyncio.run(provider.results("q", 5, Tally()))
+            asyncio.run(provider.results("q", 5, RequestCounter()))
         assert 0.3 < time.monotonic() - began < 2.0
 
 
@@ -158,7 +158,7 @@ def test_a_provider_that_is_not_there_is_told(name: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         url = f"http://127.0.0.1:{gone.getsockname()[1]}"
     with pytest.raises(WebUnavailable, match="cannot be asked"):
-        asyncio.run(PROVIDERS[name](url).results("q", 5, Tally()))
+        asyncio.run(PROVIDERS[name](url).results("q", 5, RequestCounter()))
 
 
 def test_a_riddle_for_robots_is_no_empty_answer() -> None:
@@ -172,7 +172,7 @@ def test_three_failed_searches_are_enough_for_a_while() -> None:
         provider = PROVIDERS["tavily"](server.url)
         for _ in range(5):
             with pytest.raises(WebUnavailable):
-                asyncio.run(provider.results("q", 5, Tally()))
+                asyncio.run(provider.results("q", 5, RequestCounter()))
         assert len(server.asked) == 9
 
 
@@ -184,7 +184,7 @@ def test_searches_keep_their_distance() -> None:
         provider = SearXng(Api("searxng", server.url, transport, policy=ApiPolicy(apart_s=0.15)))
 
         async def four() -> None:
-            await asyncio.gather(*(provider.results(f"q{n}", 5, Tally()) for n in range(4)))
+            await asyncio.gather(*(provider.results(f"q{n}", 5, RequestCounter()) for n in range(4)))
 
         began = time.monotonic()
         asyncio.run(four())
@@ -252,7 +252,7 @@ def test_tavilys_own_client_reads_the_same_reply() -> None:
         client = tavily.TavilyClient(KEY, api_base_url=server.url)
         reply = client.search("valve 점검", max_results=3)
         assert [row["url"] for row in reply["results"]] == [url for url, _, _ in ROWS]
-        asyncio.run(PROVIDERS["tavily"](server.url).results("valve 점검", 3, Tally()))
+        asyncio.run(PROVIDERS["tavily"](server.url).results("valve 점검", 3, RequestCounter()))
         theirs, ours = server.asked
     assert (theirs.method, theirs.path, theirs.headers["authorization"]) == (
         ours.method,
@@ -281,7 +281,7 @@ def test_duckduckgos_usual_client_reads_the_same_page() -> None:
         engine = engine_module.Duckduckgo(timeout=5)
         engine.search_url = f"{server.url}/html/"
         rows = engine.search("valve")
-        asyncio.run(PROVIDERS["duckduckgo"](server.url).results("valve", 3, Tally()))
+        asyncio.run(PROVIDERS["duckduckgo"](server.url).results("valve", 3, RequestCounter()))
         theirs, ours = server.asked
     assert [(row.href, row.body) for row in rows] == [(url, text) for url, _, text in ROWS]
     assert (theirs.method, theirs.path, sorted(theirs.body.split(b"&"))) == (

@@ -104,7 +104,7 @@ def test_s3_query_has_the_profile_and_all_four_missing_items() -> None:
 
 
 def test_a_letter_is_told_apart_from_its_question() -> None:
-    focus = run(OfflineRewriter(ANALYZER).focused(f"안녕하세요. {TOLD} {QUESTION} 감사합니다.", MEDICAL))
+    focus = run(OfflineRewriter(ANALYZER).focus(f"안녕하세요. {TOLD} {QUESTION} 감사합니다.", MEDICAL))
     assert focus.question == QUESTION
     assert focus.told == TOLD
     assert "메트포르민" in focus.query
@@ -122,7 +122,7 @@ def test_a_letter_is_told_apart_from_its_question() -> None:
     ids=["one sentence", "what is told matters", "Korean", "nothing is asked"],
 )
 def test_a_question_that_needs_its_sentences_keeps_them(message: str) -> None:
-    assert run(OfflineRewriter(ANALYZER).focused(message, MEDICAL)).question == message
+    assert run(OfflineRewriter(ANALYZER).focus(message, MEDICAL)).question == message
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_question_that_needs_its_sentences_keeps_them(message: str) -> None:
     ids=["misspelt", "brand", "misspelt subject"],
 )
 def test_names_are_searched_for_as_they_are_usually_called(message: str, searched: str) -> None:
-    assert searched in run(OfflineRewriter(ANALYZER).focused(message, MEDICAL)).query
+    assert searched in run(OfflineRewriter(ANALYZER).focus(message, MEDICAL)).query
 
 
 def test_profile_facts_and_concerns_are_in_the_prompts_as_data() -> None:
@@ -190,7 +190,7 @@ def test_collections_get_the_slots_of_the_field_unless_somebody_declared_some() 
     drugs = Collection("a", "Drug leaflets: doses and side effects", documents=1)
     said = Collection("b", "drug news", slots=("age",), documents=1)
     other = Collection("c", "Opening hours", documents=1)
-    pointed = {c.name: c.slots for c in MEDICAL.pointed([drugs, said, other])}
+    pointed = {c.name: c.slots for c in MEDICAL.point_collections([drugs, said, other])}
     assert "medications" in pointed["a"]
     assert (pointed["b"], pointed["c"]) == (("age",), ())
 
@@ -290,7 +290,7 @@ def test_a_medical_answer_carries_the_note_and_others_do_not() -> None:
 class Uncited(Scripted):
     """A writer that cites nothing."""
 
-    async def generate(self, request: GenerationRequest, say: Any = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: Any = None) -> Draft:
         sentences = (Sentence("메트포르민은 하루 3000mg까지 복용합니다."), Sentence("혈당을 낮추는 약입니다."))
         return Draft(" ".join(s.text for s in sentences), sentences)
 

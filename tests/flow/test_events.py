@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
 from selfright.domain.answers import Draft, GenerationRequest, Message, Sentence, Step
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.events import (
     AnswerCorrected,
@@ -40,12 +40,12 @@ class Talking(Scripted):
         self._spoken, self._drafts, self.told = list(spoken), list(drafts), 0
         return self
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         at = min(self.told, len(self._drafts) - 1)
         self.told += 1
         for piece in self._spoken[at].split("|"):
-            if say is not None:
-                say(piece)
+            if on_text is not None:
+                on_text(piece)
         text = self._drafts[at]
         return Draft(text, (Sentence(text),))
 

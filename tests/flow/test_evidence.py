@@ -5,7 +5,7 @@ from dataclasses import replace
 from selfright.domain.answers import Attempt, Citation, Draft
 from selfright.domain.judgements import Verdict
 from selfright.domain.passages import Hit, Strip
-from selfright.flow.evidence import carried, merged, nearest
+from selfright.flow.evidence import carry_strips, merge_strips, nearest
 from selfright.flow.presets import PRESETS
 from tests.support.turns import Judge, Library, Scripted, Web, evaluation, hit, passage, run_turn
 
@@ -32,7 +32,7 @@ def test_one_language_alone_keeps_its_order() -> None:
 
 def test_the_source_with_the_better_strip_comes_first() -> None:
     index, web = (strip_of("a", 0.4), strip_of("b", 0.3)), (strip_of("w", 0.9),)
-    assert [s.passage.document_id for s in merged(index, web)] == ["w", "a", "b"]
+    assert [s.passage.document_id for s in merge_strips(index, web)] == ["w", "a", "b"]
 
 
 def test_what_the_best_draft_cites_is_carried_and_the_rest_is_not() -> None:
@@ -40,9 +40,9 @@ def test_what_the_best_draft_cites_is_carried_and_the_rest_is_not() -> None:
     cut = kept.passage
     citation = Citation(1, cut.id, cut.document_id, cut.title, "", cut.start, cut.end, cut.text)
     best = Attempt(Draft("x [1]", (), (citation,)), None, 0.5, 0, strips=(kept, dropped))
-    assert carried(best, ()) == (kept,)
-    assert carried(best, (kept,)) == ()
-    assert carried(None, ()) == ()
+    assert carry_strips(best, ()) == (kept,)
+    assert carry_strips(best, (kept,)) == ()
+    assert carry_strips(None, ()) == ()
 
 
 def test_a_second_pass_adds_to_what_the_first_found() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from selfright.domain.answers import Answer, Draft, EvaluationRequest, GenerationRequest, Sentence
 from selfright.domain.budget import Meter
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.errors import IndexBusy, StoreError
 from selfright.domain.events import TurnFinished
 from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, StopReason
@@ -36,7 +36,7 @@ class Writer(Scripted):
     sentences: Sequence[str] = (SAFE, DOSE)
     passes = 0
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         self.passes += 1
         if self.passes >= self.fails:
             raise RuntimeError("out of order")

@@ -15,10 +15,10 @@ from selfright.domain.answers import (
     EvaluationRequest,
     GenerationRequest,
     Message,
-    Restated,
+    Repetition,
     Sentence,
 )
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.errors import JudgeFailed, SelfrightError
 from selfright.domain.events import TurnFinished
 from selfright.domain.flags import Flags
@@ -59,7 +59,7 @@ class Model(Scripted):
     quoting = False
     uncited = False
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         self.calls.append("generate")
         if self.uncited:
             return Draft(self.text, (Sentence(self.text),))
@@ -74,7 +74,7 @@ class Quoting:
     def __init__(self, *, refused: bool = False, error: Exception | None = None) -> None:
         self.refused, self.error, self.asked = refused, error, 0
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         self.asked += 1
         if self.error:
             raise self.error
@@ -188,10 +188,10 @@ class Shortening(Model):
 
     shorter = "Alpha is a letter."
 
-    async def restated(self, text: str, history: Sequence[Message]) -> Restated:
+    async def restate(self, text: str, history: Sequence[Message]) -> Repetition:
         told = passage("a", f"{self.shorter} It is the first.")
         source = Citation(1, told.id, told.document_id, told.title, "", told.start, told.end, told.text)
-        return Restated(Draft(self.shorter, (Sentence(self.shorter, (1,)),), (source,)), "What is alpha?", (source,))
+        return Repetition(Draft(self.shorter, (Sentence(self.shorter, (1,)),), (source,)), "What is alpha?", (source,))
 
 
 def test_an_answer_wanted_in_fewer_words_gives_way_to_one_of_fewer_words() -> None:

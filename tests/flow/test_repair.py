@@ -3,7 +3,7 @@
 from typing import Any
 
 from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Sentence
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource
 from selfright.flow.presets import PRESETS
 from tests.support.turns import Library, Scripted, hit, run_turn
@@ -14,7 +14,7 @@ SECOND = (hit("factory", f"{LATE} Forty people work there."),)
 
 
 class Writer(Scripted):
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         return Draft(f"{KNOWN} {LATE}", (Sentence(KNOWN), Sentence(LATE)))
 
 

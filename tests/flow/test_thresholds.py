@@ -10,7 +10,7 @@ from selfright.domain.errors import JudgeFailed, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Language
-from selfright.flow.nodes.search import decided, judged
+from selfright.flow.nodes.search import apply_thresholds, grade_hits
 from selfright.flow.presets import CRAG
 from selfright.flow.state import AgentState
 from tests.support.turns import Judge, Scripted, Web, evaluation, hit, run_turn, tools_of
@@ -30,7 +30,7 @@ def flags(lower: float = 0.0, upper: float = 0.0) -> Flags:
 
 @given(st.sampled_from(Verdict), SHARES)
 def test_without_thresholds_the_grader_decides(verdict: Verdict, sufficiency: float) -> None:
-    assert decided(grading(verdict, sufficiency), Flags()).verdict is verdict
+    assert apply_thresholds(grading(verdict, sufficiency), Flags()).verdict is verdict
 
 
 @given(st.sampled_from([Verdict.CORRECT, Verdict.AMBIGUOUS, Verdict.INCORRECT]), SHARES, THRESHOLDS, THRESHOLDS)
@@ -39,15 +39,15 @@ def test_with_both_they_decide_alone(own: Verdict, sufficiency: float, one: floa
     expected = (
         Verdict.CORRECT if sufficiency >= upper else Verdict.INCORRECT if sufficiency < lower else Verdict.AMBIGUOUS
     )
-    assert decided(grading(own, sufficiency), flags(lower, upper)).verdict is expected
+    assert apply_thresholds(grading(own, sufficiency), flags(lower, upper)).verdict is expected
 
 
 @given(st.sampled_from([Verdict.CORRECT, Verdict.AMBIGUOUS, Verdict.INCORRECT]), SHARES, THRESHOLDS)
 def test_one_alone_leaves_the_other_side_as_it_is(own: Verdict, sufficiency: float, threshold: float) -> None:
-    high = decided(grading(own, sufficiency), flags(upper=threshold)).verdict
+    high = apply_thresholds(grading(own, sufficiency), flags(upper=threshold)).verdict
     assert (high is Verdict.CORRECT) is (sufficiency >= threshold)
     assert high is not Verdict.INCORRECT or own is Verdict.INCORRECT
-    low = decided(grading(own, sufficiency), flags(lower=threshold)).verdict
+    low = apply_thresholds(grading(own, sufficiency), flags(lower=threshold)).verdict
     assert (low is Verdict.INCORRECT) is (sufficiency < threshold)
     assert low is not Verdict.CORRECT or own is Verdict.CORRECT
 
@@ -56,7 +56,7 @@ def test_nothing_found_and_nothing_judged_stay_what_they_are() -> None:
     nothing = Grading(Verdict.INCORRECT, 0.0)
     unknown = Grading(Verdict.UNKNOWN, None, (Grade("a#0", None),))
     for grading_ in (nothing, unknown):
-        assert decided(grading_, flags(0.1, 0.2)) is grading_
+        assert apply_thresholds(grading_, flags(0.1, 0.2)) is grading_
 
 
 def test_a_failed_grader_is_unknown_whatever_the_thresholds() -> None:
@@ -75,7 +75,7 @@ def test_a_mistake_in_a_graders_code_is_not_taken_for_a_failed_judge(mistake: Ex
 def graded(error: Exception, language: Language = "en") -> tuple[Grading, tuple[str, ...]]:
     tools = tools_of(CRAG, Judge(), role=Scripted(verdict=error), correct_threshold=0.2, incorrect_threshold=0.1)
     state: AgentState = {"question": "q", "language": language}  # type: ignore[typeddict-item]  # all that is read
-    return asyncio.run(judged(state, tools, HITS))
+    return asyncio.run(grade_hits(state, tools, HITS))
 
 
 def test_they_choose_the_path_of_a_turn() -> None:

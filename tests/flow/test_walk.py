@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.answers import Cost, Draft, GenerationRequest, Message, Sentence, Step
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.events import AnswerToken, NodeFinished, TurnEvent, TurnFinished
 from selfright.domain.judgements import AnswerQuality, Verdict
 from selfright.domain.passages import Hit, Refinement
@@ -31,11 +31,11 @@ class Speaker(Scripted):
 
     fails = 0
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         draft = await super().generate(request)
         for piece in draft.text.split():
-            if say is not None:
-                say(f"{piece} ")
+            if on_text is not None:
+                on_text(f"{piece} ")
             await asyncio.sleep(0)
         if self.calls.count("generate") == self.fails:
             raise ValueError("no more drafts")
@@ -197,10 +197,10 @@ def test_a_listener_that_leaves_early_stops_the_turn() -> None:
     class Endless(Scripted):
         stopped = False
 
-        async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
-            assert say is not None
+        async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
+            assert on_text is not None
             try:
-                say("The first words")
+                on_text("The first words")
                 await asyncio.sleep(60)
             finally:
                 self.stopped = True
@@ -221,9 +221,9 @@ def test_a_listener_that_leaves_early_stops_the_turn() -> None:
 
 def test_words_may_be_said_on_a_thread() -> None:
     class Threaded(Scripted):
-        async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
-            assert say is not None
-            await asyncio.to_thread(say, "draft 1")
+        async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
+            assert on_text is not None
+            await asyncio.to_thread(on_text, "draft 1")
             return await super().generate(request)
 
     async def words() -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from selfright.domain.answers import Attempt, Draft, EvaluationRequest, GenerationRequest, Sentence
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, Grading, QueryClass
 from selfright.domain.passages import Hit, Language, Refinement
@@ -17,7 +17,7 @@ from selfright.domain.tools import Tools
 from selfright.evals.aggregation import STEPS
 from selfright.evals.report.writing import page
 from selfright.evals.results import read_study
-from selfright.evals.writing import redacted
+from selfright.evals.writing import redact
 from selfright.flow.evidence import whole
 from selfright.flow.strategies import CorrectiveRAGStrategy
 from selfright.wiring.engine import Engine
@@ -55,7 +55,7 @@ class Leaky:
     def needs_documents(self) -> bool:
         return True
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         said = [strip.text for strip in request.strips]
         if PLACES["draft"][0] in request.question:
             said = ["Somebody winds it."]
@@ -141,6 +141,6 @@ def test_each_step_loses_the_question_of_its_name(measured: tuple[Mapping[str, A
     report = (out / "report.html").read_text(encoding="utf-8")
     assert "Where answers get lost" in report
     assert "Who winds the clock of Corfe?" in report.split('id="funnel"')[1].split("</section>")[0]
-    bare = page(redacted(study)).split('id="funnel"')[1].split("</section>")[0]
+    bare = page(redact(study)).split('id="funnel"')[1].split("</section>")[0]
     assert "<code><bdi>final</bdi></code>" in bare
     assert "Corfe" not in bare

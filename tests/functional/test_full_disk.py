@@ -82,7 +82,7 @@ def fill(disk: Path) -> None:
 _KILLED = """
 import os, signal, sys
 from selfright import Selfright
-from selfright.retrieval.upkeep import ProjectionSync
+from selfright.retrieval.maintenance import ProjectionSync
 if sys.argv[1] == "before the search indexes followed":
     ProjectionSync.sync = lambda self: os.kill(os.getpid(), signal.SIGKILL)
 selfright = Selfright.open()

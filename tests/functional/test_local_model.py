@@ -26,7 +26,7 @@ from selfright.domain.chat import ChatRequest, Finish, Job
 from selfright.domain.errors import ModelUnavailable
 from selfright.llm.backend import Mode
 from selfright.llm.calling import CallPolicy, TurnModel
-from selfright.llm.local.backend import LocalBackend, bounded_schema, is_looping
+from selfright.llm.local.backend import LocalBackend, bound_schema, is_looping
 from selfright.llm.local.models import demo_weights, local_model
 from selfright.llm.local.running import RunningModel
 from tests.support.gguf import CHAT, header
@@ -104,7 +104,7 @@ def test_an_object_keeps_to_its_schema_whatever_is_in_it(model: LocalBackend) ->
 def test_lists_and_texts_of_an_object_are_bounded() -> None:
     inner = {"type": "array", "items": {"type": "string", "enum": ["a"]}}
     schema = {"type": "object", "properties": {"texts": inner, "why": {"type": "string"}}}
-    bounded = bounded_schema(schema)["properties"]
+    bounded = bound_schema(schema)["properties"]
     assert bounded["texts"] == {**inner, "maxItems": 12}
     assert bounded["why"] == {"type": "string", "maxLength": 240}
 

@@ -16,7 +16,7 @@ import pytest
 from selfright import Selfright, TurnFinished
 from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Message, RewriteRequest, Sentence
 from selfright.domain.chat import Job
-from selfright.domain.errors import FAILURES
+from selfright.domain.errors import RECOVERABLE_ERRORS
 from selfright.domain.events import AnswerToken
 from selfright.domain.judgements import Evaluation, EvaluationSource, Grading, QueryClass, StopReason
 from selfright.domain.passages import Hit
@@ -25,7 +25,7 @@ from selfright.flow.evidence import whole
 from selfright.llm.local import backend
 from selfright.llm.local.models import demo_weights
 from selfright.settings import load_settings
-from selfright.wiring.examining import Bench, open_bench
+from selfright.wiring.evaluation_run import Bench, open_bench
 from tests.support.gguf import scrambled
 from tests.support.llm import HISTORY, QUESTION, write_index
 
@@ -147,7 +147,7 @@ def test_a_job_ends_and_what_cannot_be_used_is_counted(bench: Bench, job: Job) -
         nonlocal failed
         try:
             await JOBS[job](bench)
-        except FAILURES:
+        except RECOVERABLE_ERRORS:
             failed = True  # the nodes of a turn take it from here
 
     asyncio.run(once())

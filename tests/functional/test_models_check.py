@@ -13,7 +13,7 @@ import pytest
 
 from selfright import Selfright
 from selfright.domain.chat import Job
-from selfright.evals.models.checking import Question, planned_calls, probes
+from selfright.evals.models.checking import Question, plan_calls, probes
 from selfright.evals.models.report import CheckReport, JobReport
 from selfright.llm.checks import FILE, ModelChecks
 from selfright.settings import load_settings
@@ -288,7 +288,7 @@ def test_the_verdict_is_a_test_and_not_a_difference(
 
 def test_the_probes_are_as_many_as_promised_in_both_languages() -> None:
     found = probes()
-    assert planned_calls(found) >= 150
+    assert plan_calls(found) >= 150
     assert {q.language for q in found.questions} == {"en", "ko"}
     texts = {document["id"]: document["text"] for document in found.documents}
     for question in found.questions:

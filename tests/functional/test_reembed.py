@@ -22,13 +22,13 @@ from selfright.domain.routing import Collection
 from selfright.domain.stores import Store
 from selfright.evals.beir import corpus_index
 from selfright.retrieval import reembedding
-from selfright.retrieval.preparing import indexed_text
+from selfright.retrieval.preparing import text_to_index
 from selfright.retrieval.reembedding import ReembedReport, reembed
 from selfright.retrieval.schema import IndexMeta
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.stores.opening import open_store
 from selfright.wiring import encoders
-from selfright.wiring.encoders import named_embedder
+from selfright.wiring.encoders import make_embedder
 from selfright.wiring.transfers import reembed as reembed_at
 from tests.functional.conftest import Cli
 from tests.support import points
@@ -65,7 +65,7 @@ class Other(WordHashes):
 def fill(folder: Path) -> None:
     with create_store(folder) as store:
         store.put(batch(model(0, DOCUMENTS) | {"twin": "sail wind\nsail wind"}))
-        store.describe(Collection.described("odd", "Knots and ropes.", ["question"], ["age"]))
+        store.describe(Collection.describe_as("odd", "Knots and ropes.", ["question"], ["age"]))
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def check_vectors(store: Store, embedder: WordHashes) -> None:
             if embedder.languages and passage.language not in embedder.languages:
                 assert passage.id not in vectors
             else:
-                assert np.array_equal(vectors[passage.id], embedder.embed([indexed_text(passage)])[0])
+                assert np.array_equal(vectors[passage.id], embedder.embed([text_to_index(passage)])[0])
 
 
 def check_new(folder: Path, before: dict[str, object], embedder: WordHashes | None = None) -> None:
@@ -339,7 +339,7 @@ def test_in_another_place_the_old_one_stays_as_it_is(source: Path, place: str, t
         assert texts_of(store) == before
         for info in store.documents():
             for passage in store.passages_of(info.id):
-                wanted = embedder.embed([indexed_text(passage)])[0]
+                wanted = embedder.embed([text_to_index(passage)])[0]
                 assert np.allclose(store.vectors_of(info.id)[passage.id], wanted, atol=1e-6)
     with open_old(source) as store:
         assert contents(store) == vectors
@@ -374,7 +374,7 @@ def test_an_address_that_cannot_be_used_is_named_and_nothing_is_lost(source: Pat
 
 @pytest.mark.parametrize("name", ["e5", "none"])
 def test_the_message_names_the_setting_that_keeps_the_old_vectors(name: str) -> None:
-    embedder = None if name == "none" else named_embedder(name)
+    embedder = None if name == "none" else make_embedder(name)
     meta = IndexMeta("", "t", embedder.name if embedder else "none", embedder.dimension if embedder else 0)
     with pytest.raises(IncompatibleIndex, match=f"index reembed', or keep the old ones and set embedder={name}$"):
         meta.check("here", "t", "another", 3)
@@ -420,7 +420,7 @@ def test_where_auto_means_another_embedder_by_now_our_own_indexes_follow(
     corpus.write_text(json.dumps({"_id": "a", "text": "The lamp is changed every 90 days."}) + "\n")
     values = {"home": tmp_path / "home"}
     for embedder in (WordHashes(languages=()), Other()):
-        monkeypatch.setattr(encoders, "chosen_embedder", lambda *_, embedder=embedder: embedder)
+        monkeypatch.setattr(encoders, "resolve_embedder", lambda *_, embedder=embedder: embedder)
         with corpus_index(corpus, values) as selfright:
             assert selfright.info().embedder == embedder.name
             assert selfright.search("lamp")[0].dense

@@ -20,8 +20,8 @@ import pytest
 
 from selfright.background import Deadline
 from selfright.ingest import parallel
-from selfright.ingest.apart import Bounds
 from selfright.ingest.files import SourceFile
+from selfright.ingest.sandbox import Bounds
 from selfright.server.admission import Limits
 from selfright.server.keys import KeyRing
 from selfright.wiring import ingestion

@@ -224,7 +224,7 @@ def test_a_turn_whose_end_cannot_be_stored_leaves_its_session_free(
 def test_trouble_with_outdated_sessions_costs_nobody_an_answer(
     settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SessionRows, "outdated", full_disk)
+    monkeypatch.setattr(SessionRows, "find_outdated", full_disk)
     with offline(settings) as selfright:
         assert "Gradle" in selfright.ask(QUESTION, session="s").answer
         assert len(selfright.turns("s")) == 1

@@ -205,10 +205,10 @@ def removing() -> None:
     import streamlit as st
 
     from selfright.ui.documents_view import show_documents
-    from selfright.ui.state import memory, say_once, service, told
+    from selfright.ui.state import memory, report_errors, say_once, service
 
     say_once(memory())
-    with told(memory()):
+    with report_errors(memory()):
         if "missing" in st.session_state:
             service(memory()).document(st.session_state["missing"])
     show_documents()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from selfright import Selfright
 from selfright.background import Deadline
 from selfright.domain.errors import ModelError, UnreadableFile
-from selfright.retrieval.preparing import indexed_text
+from selfright.retrieval.preparing import text_to_index
 from selfright.wiring import ingestion
 from selfright.wiring.ingestion import UploadReport, read_upload
 from tests.support.embedders import WordHashes
@@ -67,7 +67,7 @@ def check_vectors(selfright: Selfright, embedder: WordHashes, query: str) -> Non
     """Asserts that what is found has the vector of its own text."""
     hits = selfright.search(query, 50)
     assert any(hit.dense for hit in hits)
-    asked, *texts = embedder.embed([query, *(indexed_text(hit.passage) for hit in hits)])
+    asked, *texts = embedder.embed([query, *(text_to_index(hit.passage) for hit in hits)])
     assert [hit.cosine for hit in hits] == pytest.approx([float(text @ asked) for text in texts], abs=0.01)
 
 

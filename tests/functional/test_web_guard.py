@@ -15,7 +15,7 @@ import pytest
 from selfright.domain.errors import PageRefused, PageUnusable, WebError
 from selfright.web.addresses import WEB_PORTS, Permissions, target_of
 from selfright.web.guard import Guard
-from selfright.web.types import PAGES, Reply, Request, RequestLimits, Tally
+from selfright.web.types import PAGES, Reply, Request, RequestCounter, RequestLimits
 from tests.support.web_rooms import QUICK, guard, names
 from tests.support.web_servers import Answer, WebServer, serving, site
 
@@ -60,7 +60,7 @@ def town(servers: Town) -> Town:
 
 
 def fetch(transport: Guard, url: str) -> Reply:
-    return asyncio.run(transport.follow(Request(target_of(url), types=PAGES), Tally()))
+    return asyncio.run(transport.follow(Request(target_of(url), types=PAGES), RequestCounter()))
 
 
 def town_guard(town: Town, *more: str, **table: list[str]) -> Guard:
@@ -216,7 +216,7 @@ def test_a_resolver_that_says_nothing_at_all() -> None:
 def test_redirects_are_followed_checked_and_counted(town: Town) -> None:
     with serving(site({"/a": Answer.redirect("b", 301), "/b": Answer.redirect(f"{town.page}/", 308)})) as hop:
         transport = town_guard(town, f"hop.example:{hop.port}", hop_example=["127.0.0.1"])
-        tally = Tally()
+        tally = RequestCounter()
         reply = asyncio.run(transport.follow(Request(target_of(f"http://hop.example:{hop.port}/a")), tally))
     assert reply.target.url == f"{town.page}/"
     assert tally.requests == 3

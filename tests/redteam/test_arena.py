@@ -112,7 +112,7 @@ def test_the_gullible_model_does_obey_what_it_is_shown(gullible: ScriptedServer)
     from tests.support.scripted.judging import orders
 
     texts = {case.id: [*case.files.values(), *case.pages.values()] for case in DECIDABLE}
-    obeyed = [name for name, documents in texts.items() if orders(documents).say or orders(documents).praise]
+    obeyed = [name for name, documents in texts.items() if orders(documents).on_text or orders(documents).praise]
     assert len(obeyed) >= 30
 
 

@@ -10,14 +10,14 @@ from typing import Any
 
 from selfright.ingest.bulk import Prepared
 from selfright.retrieval.tokenizing import join_all
-from selfright.wiring.ingestion import _prepared_by
+from selfright.wiring.ingestion import _make_preparer
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER
 
 
 def prepare(_setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
     """As the product prepares, with the tests' embedder."""
-    return _prepared_by(partial(join_all, TOKENIZER), WordHashes())
+    return _make_preparer(partial(join_all, TOKENIZER), WordHashes())
 
 
 def prepare_slowly(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:

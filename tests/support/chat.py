@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from selfright.domain.chat import ChatReply, ChatRequest, Say
+from selfright.domain.chat import ChatReply, ChatRequest, OnText
 
 Scripted = str | Mapping[str, Any] | ChatReply | Exception
 """A text, an object (as ``data``), a whole reply, or an error to raise."""
@@ -14,7 +14,7 @@ Scripted = str | Mapping[str, Any] | ChatReply | Exception
 class ScriptedChat:
     """Gives its replies in the order of the calls and keeps the ``requests``; a function makes each from its request.
 
-    A call more than there are replies fails the test. Plain text is told to ``say`` word by word.
+    A call more than there are replies fails the test. Plain text is told to ``on_text`` word by word.
     """
 
     replies: Iterable[Scripted] | Callable[[ChatRequest], Scripted] = ()
@@ -29,7 +29,7 @@ class ScriptedChat:
         (request,) = self.requests
         return request
 
-    async def complete(self, request: ChatRequest, say: Say | None = None) -> ChatReply:
+    async def complete(self, request: ChatRequest, on_text: OnText | None = None) -> ChatReply:
         self.requests.append(request)
         reply = self._next(request)
         if isinstance(reply, Exception):
@@ -38,9 +38,9 @@ class ScriptedChat:
             return reply
         if not isinstance(reply, str):
             return ChatReply("", data=reply)
-        if say is not None:
+        if on_text is not None:
             for word in reply.split(" "):
-                say(word)
+                on_text(word)
         return ChatReply(reply)
 
     def _next(self, request: ChatRequest) -> Scripted:

@@ -52,9 +52,9 @@ def serving_models(**folders: Path) -> Iterator[Hub]:
                 return self.give(404, b"", {"X-Error-Code": "RepoNotFound"})
             if rest[1] not in ("main", COMMIT):
                 return self.give(404, b"", {"X-Error-Code": "RevisionNotFound"})
-            return self.listed(folder, name, rest[0]) if listing else self.file(folder, "/".join(rest[2:]))
+            return self.list_keys(folder, name, rest[0]) if listing else self.file(folder, "/".join(rest[2:]))
 
-        def listed(self, folder: Path, name: str, what: str) -> None:
+        def list_keys(self, folder: Path, name: str, what: str) -> None:
             files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
             body: object = [
                 {"type": "file", "path": file, "oid": COMMIT, "size": (folder / file).stat().st_size} for file in files

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from selfright.evals.aggregation import aggregated, measured
+from selfright.evals.aggregation import aggregate, measure_row
 from selfright.evals.intervals import compare, estimate, ladder
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.questions import Question
@@ -33,12 +33,12 @@ def answers(
     runs = []
     for place, name in enumerate(systems):
         rows = tuple(
-            measured(_row(question, how_hard, place, gain, chance), question, FLAGS, STANDARD[:metrics])
+            measure_row(_row(question, how_hard, place, gain, chance), question, FLAGS, STANDARD[:metrics])
             for question, how_hard in zip(asked, hard, strict=True)
         )
         flags = {**FLAGS, "self_refine_enabled": place > 0}
         models = {"answer": "offline", "evaluate": "offline"}
-        runs.append(aggregated(RunResult(name, name, flags, models, rows, {}), names, seed))
+        runs.append(aggregate(RunResult(name, name, flags, models, rows, {}), names, seed))
     return study_of(runs, seed=seed)
 
 
@@ -85,7 +85,7 @@ def of_right(before: Sequence[float], after: Sequence[float], seed: int = 7) -> 
     runs = []
     for name, values in (("basic", before), ("full", after)):
         rows = tuple(studies.row(f"q{number}", {"right": value}) for number, value in enumerate(values))
-        runs.append(aggregated(RunResult(name, name, {}, {}, rows, {}), ["right"], seed))
+        runs.append(aggregate(RunResult(name, name, {}, {}, rows, {}), ["right"], seed))
     return study_of(runs, seed=seed)
 
 

@@ -17,7 +17,7 @@ from selfright.domain.answers import (
     Sentence,
 )
 from selfright.domain.budget import Meter
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import (
     AnswerQuality,
@@ -129,7 +129,7 @@ class Scripted:
     async def conversational(self, text: str, history: Sequence[Message]) -> bool:
         return self.from_conversation
 
-    async def restated(self, text: str, history: Sequence[Message]) -> None:
+    async def restate(self, text: str, history: Sequence[Message]) -> None:
         return None
 
     async def summarize(self, summary: str, messages: Sequence[Message], language: str) -> str:
@@ -152,7 +152,7 @@ class Scripted:
     async def prompts(self, question: str, *_: Any) -> tuple[str, str]:
         return "system", question
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         self.calls.append("generate")
         text = next(self.written) if self.written else f"draft {self.calls.count('generate')}"
         cited = tuple(
@@ -168,7 +168,7 @@ class Scripted:
     async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
         return question
 
-    async def focused(self, message: str, pack: Any, follows: bool = False) -> Focus:
+    async def focus(self, message: str, pack: Any, follows: bool = False) -> Focus:
         return Focus(message, message)
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:

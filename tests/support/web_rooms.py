@@ -10,10 +10,10 @@ from selfright.web.extract import PageReader
 from selfright.web.guard import Guard
 from selfright.web.live import LiveWeb
 from selfright.web.pages import Pages
+from selfright.web.politeness import HostThrottle, Visitor
 from selfright.web.providers.api import Api, ApiPolicy, Provider
 from selfright.web.providers.services import Brave, DuckDuckGo, SearXng, Tavily
 from selfright.web.types import RequestLimits
-from selfright.web.visiting import HostThrottle, Visitor
 
 KEY = "key-of-a-test"
 QUICK = RequestLimits(seconds=2.0, connect_s=1.0, bytes=1_000_000)

@@ -34,15 +34,15 @@ def ticket(breaker: Breaker) -> int:
 
 def open_it(breaker: Breaker) -> None:
     for _ in range(3):
-        breaker.failed(ticket(breaker))
+        breaker.note_failure(ticket(breaker))
     assert breaker.admit() is None
 
 
 def test_it_opens_after_failures_in_a_row(breaker: Breaker) -> None:
     for _ in range(5):
-        breaker.failed(ticket(breaker))
-        breaker.failed(ticket(breaker))
-        breaker.succeeded(ticket(breaker))
+        breaker.note_failure(ticket(breaker))
+        breaker.note_failure(ticket(breaker))
+        breaker.note_success(ticket(breaker))
     assert breaker.blocked_for == 0.0
     open_it(breaker)
     assert breaker.blocked_for == 20.0
@@ -55,8 +55,8 @@ def test_after_the_pause_one_call_may_try(breaker: Breaker, clock: Clock) -> Non
     clock.now += 0.1
     trial = ticket(breaker)
     assert breaker.admit() is None
-    breaker.succeeded(trial)
-    breaker.failed(ticket(breaker))  # closed: one failure does not open it
+    breaker.note_success(trial)
+    breaker.note_failure(ticket(breaker))  # closed: one failure does not open it
     assert breaker.admit() is not None
 
 
@@ -66,26 +66,26 @@ def test_failed_trials_double_the_pause_up_to_a_limit(breaker: Breaker, clock: C
     for _ in range(4):
         pauses.append(breaker.blocked_for)
         clock.now += breaker.blocked_for
-        breaker.failed(ticket(breaker))
+        breaker.note_failure(ticket(breaker))
     assert pauses == [20.0, 40.0, 50.0, 50.0]
     clock.now += 50.0
-    breaker.succeeded(ticket(breaker))
+    breaker.note_success(ticket(breaker))
     open_it(breaker)
     assert breaker.blocked_for == 20.0  # it begins anew
 
 
 def test_a_wrong_key_opens_it_at_once(breaker: Breaker, clock: Clock) -> None:
-    breaker.turned_away(ticket(breaker))
+    breaker.note_rejection(ticket(breaker))
     assert breaker.blocked_for == 20.0
     clock.now += 20.0
-    breaker.turned_away(ticket(breaker))
+    breaker.note_rejection(ticket(breaker))
     assert breaker.blocked_for == 40.0
 
 
 def test_a_cancelled_trial_lets_the_next_call_try(breaker: Breaker, clock: Clock) -> None:
     open_it(breaker)
     clock.now += 20.0
-    breaker.released(ticket(breaker))
+    breaker.release(ticket(breaker))
     assert breaker.admit() is not None
 
 
@@ -95,23 +95,23 @@ def test_a_lost_trial_does_not_block_for_good(breaker: Breaker, clock: Clock) ->
     lost = ticket(breaker)
     clock.now += 50.0
     trial = ticket(breaker)
-    breaker.succeeded(lost)  # too late to tell anything
+    breaker.note_success(lost)  # too late to tell anything
     assert breaker.admit() is None
-    breaker.succeeded(trial)
+    breaker.note_success(trial)
     assert breaker.admit() is not None
 
 
 def test_calls_that_fail_together_open_it_once(breaker: Breaker, clock: Clock) -> None:
     late, *early = [ticket(breaker) for _ in range(50)]
     for given in early:
-        breaker.failed(given)
+        breaker.note_failure(given)
     assert breaker.blocked_for == 20.0
-    breaker.succeeded(late)  # began before it opened
+    breaker.note_success(late)  # began before it opened
     assert breaker.blocked_for == 20.0
     clock.now += 20.0
     trial = ticket(breaker)
-    breaker.failed(late)
-    breaker.succeeded(trial)
+    breaker.note_failure(late)
+    breaker.note_success(trial)
     assert breaker.blocked_for == 0.0
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 from selfright.background import Deadline
 from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
 from selfright.domain.routing import Collection, collection_name
-from selfright.domain.text import composed, readable, several
+from selfright.domain.text import compose_name, readable, several
 
 if TYPE_CHECKING:
     from selfright.domain.stores import Finding
@@ -101,7 +101,7 @@ class DocumentMethods:
         Raises ``UnknownName`` for an unknown query class, and ``InputError`` for a text that is too long.
         """
         return self._engine.index.describe(
-            Collection.described(readable(name), readable(description), several(classes), several(slots))
+            Collection.describe_as(readable(name), readable(description), several(classes), several(slots))
         )
 
     def import_corpus(
@@ -147,12 +147,12 @@ class DocumentMethods:
     def remove(self, document_ids: str | Sequence[str]) -> list[str]:
         """Removes documents, by their ids as given or composed (NFC); returns the ids that existed."""
         given = several(document_ids)
-        return self._engine.index.remove(list(dict.fromkeys([*given, *map(composed, given)])))
+        return self._engine.index.remove(list(dict.fromkeys([*given, *map(compose_name, given)])))
 
     def document(self, document_id: str) -> Document | None:
         """A stored document with its text, or None."""
         library = self._engine.index.library()
-        return library.document(document_id) or library.document(composed(document_id))
+        return library.document(document_id) or library.document(compose_name(document_id))
 
     def documents(self) -> list[DocumentInfo]:
         """All documents, ordered by id."""

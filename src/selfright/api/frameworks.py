@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 from selfright.background import LoopThread
 from selfright.domain.events import TurnEvent
 from selfright.domain.text import several
-from selfright.domain.turns import TurnOptions, checked
+from selfright.domain.turns import TurnOptions, check_question
 
 if TYPE_CHECKING:
     from selfright.flow.compile import Graph
@@ -38,7 +38,7 @@ class FrameworkMethods:
         from selfright.wiring.runnable import turn_runnable
 
         def events(question: str, given: TurnOptions) -> AsyncGenerator[TurnEvent, None]:
-            return self._turns.stream(checked(question), given, listen=True)
+            return self._turns.stream(check_question(question), given, listen=True)
 
         return turn_runnable(events, self._loop, options)
 
@@ -55,4 +55,4 @@ class FrameworkMethods:
         Each run needs new ones: they hold the turn's budget. Raises ``UsageError`` for the options ``session`` and
         ``record``, because no session and no trace of such a run is stored.
         """
-        return self._turns.graph_arguments(checked(question), options)
+        return self._turns.graph_arguments(check_question(question), options)

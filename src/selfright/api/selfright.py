@@ -17,7 +17,7 @@ from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Retrieval
 from selfright.domain.ports import BatchRetriever
 from selfright.domain.text import language_of, several
-from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, checked
+from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, check_question
 from selfright.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         Raises ``InputError`` for an empty or overlong question, ``IndexNotFound`` when there is no index, and
         ``SessionBusy`` while another turn of the same session runs.
         """
-        async for event in self._turns.stream(checked(question), options, listen=False):
+        async for event in self._turns.stream(check_question(question), options, listen=False):
             if isinstance(event, TurnFinished):
                 return event.answer
         raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
@@ -106,9 +106,9 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
         Raises what ``ask`` raises, and ``UsageError`` for the judge ``model`` when no model is configured.
         """
-        from selfright.wiring.examining import examine
+        from selfright.wiring.evaluation_run import examine
 
-        return await examine(self._engine, checked(question), options, judge)
+        return await examine(self._engine, check_question(question), options, judge)
 
     examine = blocking(aexamine)
 
@@ -122,7 +122,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
     async def astream(self, question: str, **options: Unpack[TurnOptions]) -> AsyncGenerator[TurnEvent, None]:
         """The events of a turn: nodes, verdicts, the answer's tokens, corrections; the last is ``TurnFinished``."""
-        async with aclosing(self._turns.stream(checked(question), options, listen=True)) as events:
+        async with aclosing(self._turns.stream(check_question(question), options, listen=True)) as events:
             async for event in events:
                 yield event
 
@@ -153,7 +153,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
             raise InputError(f"k must be at least 1, but is {k}")
         index = self._engine.index
         searcher = index.searcher(self.settings.flags.with_values(flags or {}))
-        return await searcher.search(checked(query), k, index.named(collections))
+        return await searcher.search(check_question(query), k, index.check_collections(collections))
 
     retrieve = blocking(aretrieve)
 
@@ -167,9 +167,12 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         """The hits of each query, in order; several queries run at the same time."""
         if k < 1:
             raise InputError(f"k must be at least 1, but is {k}")
-        wanted = [checked(query) for query in several(queries)]
+        wanted = [check_question(query) for query in several(queries)]
         index = self._engine.index
-        searcher, named = index.searcher(self.settings.flags.with_values(flags or {})), index.named(collections)
+        searcher, named = (
+            index.searcher(self.settings.flags.with_values(flags or {})),
+            index.check_collections(collections),
+        )
         if isinstance(searcher, BatchRetriever):
             return [found.hits for found in await searcher.search_many(wanted, k, named)]
         return [(await searcher.search(query, k, named)).hits for query in wanted]

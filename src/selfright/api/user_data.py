@@ -77,9 +77,9 @@ class UserDataMethods:
         An empty value removes them. Raises ``UnknownName`` for a kind that the pack does not have, and
         ``InputError`` for a value that the kind cannot hold; then nothing is changed.
         """
-        from selfright.wiring.packs import corrected
+        from selfright.wiring.packs import correct_profile
 
-        return await corrected(self._engine.profiles, self._engine.pack, user, facts)
+        return await correct_profile(self._engine.profiles, self._engine.pack, user, facts)
 
     set_profile = blocking(aset_profile)
 

@@ -27,7 +27,7 @@ _REMEDIES = {
 def of_study(study: "Study") -> str:
     """What to do after an evaluation or an ablation."""
     lead = next(iter(study.runs[0].summary)) if study.kind == "retrieval" else "right"
-    told = _compared(study, lead)
+    told = _comparison_line(study, lead)
     loss = "" if study.kind == "retrieval" else _largest_loss(study)
     questions = study.data.questions
     few = f" ({questions} questions are few: the intervals are wide)" if questions < _FEW_QUESTIONS else ""
@@ -56,7 +56,7 @@ def of_calibration(report: "CalibrationReport | ClaimReport") -> str:
     return "advice: this fits; see what it changes in answers with 'selfright eval answers'"
 
 
-def _compared(study: "Study", lead: str) -> str:
+def _comparison_line(study: "Study", lead: str) -> str:
     known = [(one, one.differences[lead]) for one in study.comparisons if lead in one.differences]
     better = [one for one, found in known if found.low > 0]
     worse = [one for one, found in known if found.high < 0]
@@ -146,9 +146,9 @@ def figures(study: "Study", files: Sequence[Path]) -> dict[str, Any]:
     """What ``--json`` says: the study without its rows."""
     import json
 
-    from selfright.evals.results import dumped
+    from selfright.evals.results import dump_study
 
-    whole = json.loads(dumped(study))
+    whole = json.loads(dump_study(study))
     runs = [{**run, "rows": len(run["rows"])} for run in whole["runs"]]
     return {**whole, "runs": runs, "files": [str(file) for file in files]}
 
@@ -170,7 +170,7 @@ def _column(name: str) -> int:
 def _mean(run: "RunResult", name: str) -> str:
     found = run.summary.get(name)
     mean = found.mean if found else None
-    return _shown(mean, ".3f" if mean is None or mean < 100 else ".0f")
+    return _format(mean, ".3f" if mean is None or mean < 100 else ".0f")
 
 
 def _improvements(study: "Study") -> Iterator[str]:
@@ -180,14 +180,14 @@ def _improvements(study: "Study") -> Iterator[str]:
     yield f"  {'':24}" + "".join(f"{f'[{number}]':>16}" for number in range(1, len(study.runs) + 1))
     for name in _NAMED:
         means = [found.mean if (found := run.summary.get(name)) else None for run in study.runs]
-        cells = [_changed(mean, means[0]) if n else _shown(mean) for n, mean in enumerate(means)]
+        cells = [_format_change(mean, means[0]) if n else _format(mean) for n, mean in enumerate(means)]
         yield f"  {name:24}" + "".join(f"{cell:>16}" for cell in cells)
 
 
-def _changed(mean: float | None, base: float | None) -> str:
+def _format_change(mean: float | None, base: float | None) -> str:
     """``0.780 (+50 %)``; without a share where there is nothing to divide by."""
     share = f" ({(mean - base) / base:+.0%})" if mean is not None and base else ""
-    return f"{_shown(mean)}{share}"
+    return f"{_format(mean)}{share}"
 
 
 def _comparisons(study: "Study") -> Iterator[str]:
@@ -216,8 +216,8 @@ def _run(run: "RunResult") -> Iterator[str]:
     yield click.style(f"\n{run.system}", bold=True)
     yield f"  verdicts: {_counts(run.verdicts)}; stopped: {_counts(run.stop_reasons)}"
     if (known := run.abstention) is not None:
-        risk, coverage = _shown(known.risk, ".0%"), _shown(known.coverage, ".0%")
-        yield f"  {_outcomes(known)}; risk {risk} at coverage {coverage}, AURC {_shown(known.aurc)}"
+        risk, coverage = _format(known.risk, ".0%"), _format(known.coverage, ".0%")
+        yield f"  {_outcomes(known)}; risk {risk} at coverage {coverage}, AURC {_format(known.aurc)}"
     if times := run.quantiles.get("seconds"):
         yield f"  seconds a turn: median {times.p50:.2f}, 95th percentile {times.p95:.2f}"
     for funnel in run.funnels:
@@ -247,5 +247,5 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
 
 
-def _shown(value: float | None, form: str = ".3f") -> str:
+def _format(value: float | None, form: str = ".3f") -> str:
     return "–" if value is None else format(value, form)

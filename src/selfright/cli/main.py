@@ -79,13 +79,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if debug and not isinstance(error, click.ClickException):
             raise
-        return _failed(error)
+        return _report_error(error)
     except KeyboardInterrupt:
         return _say("interrupted; what was committed before is kept", 130)
     return code if isinstance(code, int) else 0
 
 
-def _failed(error: Exception) -> int:
+def _report_error(error: Exception) -> int:
     if isinstance(error, BrokenPipeError):
         # The reader of our output has gone (`selfright … | head`): nothing is wrong, and nothing can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -93,10 +93,10 @@ def _failed(error: Exception) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.ctx.get_help(), err=True)
         return 2
-    return _say(*_told(error))
+    return _say(*_error_message(error))
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def _error_message(error: Exception) -> tuple[str, int]:
     """What to say about an error, and the exit code."""
     match error:
         case click.ClickException():

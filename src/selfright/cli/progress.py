@@ -35,7 +35,7 @@ def bar(label: str) -> Iterator["Progress"]:
 
     with _display(BarColumn(20), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as display:
         task = display.add_task(label, total=None, name="")
-        yield lambda done, total, name: display.update(task, completed=done, total=total or None, name=_shown(name))
+        yield lambda done, total, name: display.update(task, completed=done, total=total or None, name=_shorten(name))
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def working(label: str) -> Iterator[Callable[[str], None]]:
     with _display(TimeElapsedColumn()) as display:
         task = display.add_task(label, total=None, name="", visible=False)
         due = time.monotonic() + _PATIENCE_S
-        yield lambda name: display.update(task, name=_shown(name), visible=time.monotonic() >= due)
+        yield lambda name: display.update(task, name=_shorten(name), visible=time.monotonic() >= due)
 
 
 def _display(*columns: "ProgressColumn") -> "Display":
@@ -70,7 +70,7 @@ def _display(*columns: "ProgressColumn") -> "Display":
     return Display(label, *columns, name, console=Console(file=file), transient=True, speed_estimate_period=_ALL_S)
 
 
-def _shown(name: str) -> str:
+def _shorten(name: str) -> str:
     """The end of a name, without anything that could steer a terminal."""
     return "".join(filter(str.isprintable, name[-_LONGEST:]))
 
@@ -83,6 +83,6 @@ def _lines(label: str) -> "Progress":
         nonlocal last
         if time.monotonic() - last >= _QUIET_S and total:
             last = time.monotonic()
-            click.echo(f"selfright: {label}: {done / total:.0%}, {_shown(name)}", err=True)
+            click.echo(f"selfright: {label}: {done / total:.0%}, {_shorten(name)}", err=True)
 
     return move

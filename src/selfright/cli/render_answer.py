@@ -5,7 +5,7 @@ from unicodedata import east_asian_width
 
 from selfright.domain.answers import Answer, Iteration
 from selfright.domain.passages import Language
-from selfright.domain.wordings import Wording, said, wordings
+from selfright.domain.wordings import Wording, format_outcome, wordings
 
 Words = Mapping[str, str]
 
@@ -34,8 +34,8 @@ def steps(answer: Answer) -> str:
     rows = []
     for step in answer.trace:
         name = _TEXTS["ko"]["steps"].get(step.node, step.node) if korean else step.node
-        decided = said(step.outcome, _KOREAN) if korean else step.said
-        rows.append(f"  {step.seconds * 1000:8.1f} ms  {_padded(name, 18)} {decided}".rstrip())
+        decided = format_outcome(step.outcome, _KOREAN) if korean else step.said
+        rows.append(f"  {step.seconds * 1000:8.1f} ms  {_pad(name, 18)} {decided}".rstrip())
     return "\n".join(
         [*rows, f"  {answer.cost.seconds * 1000:8.1f} ms  {_TEXTS[answer.language]['words']['steps in all']}"]
     )
@@ -64,10 +64,10 @@ def _lines(answer: Answer, words: Words) -> list[str]:
     cost = answer.cost
     spent = words["spent"].format(seconds=cost.seconds, calls=cost.llm_calls, web=cost.web_requests)
     rows.append((words["cost"], spent))
-    return [f"  {_padded(name + ':')} {text}" for name, text in rows]
+    return [f"  {_pad(name + ':')} {text}" for name, text in rows]
 
 
-def _padded(text: str, column: int = _COLUMN) -> str:
+def _pad(text: str, column: int = _COLUMN) -> str:
     """Filled up to the width of the column on a terminal, where Hangul takes two cells a syllable."""
     cells = sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
     return text + " " * max(0, column - cells)

@@ -7,7 +7,7 @@ from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopRea
 from selfright.domain.node_outcomes import NOTHING, NodeOutcome
 from selfright.domain.passages import Hit, Language, Strip, is_of_the_web
 from selfright.domain.slots import Concern, Slot
-from selfright.domain.wordings import said
+from selfright.domain.wordings import format_outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Restated:
+class Repetition:
     """A shorter version of an earlier answer, the question it answers, and all ``sources`` of that answer."""
 
     draft: Draft
@@ -136,7 +136,7 @@ class Step:
     @property
     def said(self) -> str:
         """What it decided, in a few English words."""
-        return said(self.outcome)
+        return format_outcome(self.outcome)
 
 
 WebEffect = Literal["rescued", "added", "unused", "nothing found"]

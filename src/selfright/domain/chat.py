@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-Say = Callable[[str], None]
+OnText = Callable[[str], None]
 """Hears a piece of an answer while it is written."""
 
 

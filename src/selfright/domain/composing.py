@@ -34,17 +34,17 @@ def compose(sentences: Iterable[Sentence]) -> str:
     return text
 
 
-def styled(draft: Draft, style: CitationStyle) -> Draft:
+def apply_style(draft: Draft, style: CitationStyle) -> Draft:
     """The draft with its markers in the given style: ``[1]``, or ``[Source: file.md]``."""
     if style == "numbers":
         return draft
     names = {citation.n: source_name(citation) for citation in draft.citations}
 
-    def named(match: re.Match[str]) -> str:
+    def name_source(match: re.Match[str]) -> str:
         name = names.get(int(match.group(1)))
         return f"[Source: {name}]" if name else match.group()
 
-    return replace(draft, text=MARKER.sub(named, draft.text))
+    return replace(draft, text=MARKER.sub(name_source, draft.text))
 
 
 def source_name(citation: Citation) -> str:
@@ -66,11 +66,11 @@ def with_citations(draft: Draft, support: Mapping[str, Passage]) -> Draft:
             sentence = replace(sentence, citations=(*sentence.citations, n))  # noqa: PLW2901 - the same sentence
         sentences.append(sentence)
     passages = {passage.id: passage for passage in support.values()}
-    added = tuple(cited(n, passages[name]) for name, n in numbers.items())
+    added = tuple(cite(n, passages[name]) for name, n in numbers.items())
     return replace(draft, text=compose(sentences), sentences=tuple(sentences), citations=(*draft.citations, *added))
 
 
-def cited(n: int, passage: Passage, start: int | None = None, end: int | None = None) -> Citation:
+def cite(n: int, passage: Passage, start: int | None = None, end: int | None = None) -> Citation:
     """A citation of the passage from ``start`` to ``end``, positions in its document; by default of all of it."""
     start, end = passage.start if start is None else start, passage.end if end is None else end
     return Citation(

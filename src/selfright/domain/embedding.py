@@ -23,7 +23,9 @@ def query_vector(embedder: Embedder | None, query: str) -> "NDArray[np.float32]"
     return vector
 
 
-def leaned(embedder: Embedder | None, vector: "NDArray[np.float32]", language: Language) -> "NDArray[np.float32]":
+def cross_language_penalty(
+    embedder: Embedder | None, vector: "NDArray[np.float32]", language: Language
+) -> "NDArray[np.float32]":
     """A question's vector, leaning towards passages in the other language than its own where the embedder knows how."""
     special = getattr(embedder, "leaned", None)
     return vector if special is None else special(vector, language)

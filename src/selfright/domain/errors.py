@@ -48,7 +48,7 @@ class SelfrightError(Exception):
     retryable = False
 
 
-FAILURES = (SelfrightError, OSError)
+RECOVERABLE_ERRORS = (SelfrightError, OSError)
 """What a judge, a router or a provider may fail of while a turn goes on without it: an error of ours (a reply that is
 none is one), the system or the network (time-outs included). Anything else is a mistake in the code, and is not taken
 for it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from selfright.domain.answers import Answer
 from selfright.domain.judgements import Verdict
 from selfright.domain.node_outcomes import NOTHING, NodeOutcome
-from selfright.domain.wordings import said
+from selfright.domain.wordings import format_outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class NodeFinished:
     @property
     def said(self) -> str:
         """What it decided, in a few English words."""
-        return said(self.outcome)
+        return format_outcome(self.outcome)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,14 @@ def plain(text: str) -> str:
     """``text`` in one line, without marks of Markdown or HTML, and without bracketed notes such as ``[3]``."""
     codes: list[str] = []
 
-    def kept(code: re.Match[str]) -> str:
+    def keep_code(code: re.Match[str]) -> str:
         if len(codes) > _MOST_CODES:
             return code.group(2)
         codes.append(code.group(2))
         return chr(_FIRST + len(codes) - 1)
 
     # Code stays as it is, but may stand within a link or in bold type.
-    prose = _prose(_CODE.sub(kept, _PLACE.sub("", text)))
+    prose = _prose(_CODE.sub(keep_code, _PLACE.sub("", text)))
     line = _BLANK.sub(" ", _PLACE.sub(lambda place: codes[ord(place.group()) - _FIRST], prose)).strip()
     # What code and prose put together may look like a note too; an index (``a[1]``) is none.
     return _without(_APART_FROM_CODE, line).strip()

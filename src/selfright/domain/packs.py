@@ -98,7 +98,7 @@ class DomainPack:
         """``kinds`` by their names."""
         return {kind.name: kind for kind in self.kinds}
 
-    def pointed(self, collections: Sequence[Collection]) -> list[Collection]:
+    def point_collections(self, collections: Sequence[Collection]) -> list[Collection]:
         """The collections, with the slots that lead to each; what an operator has declared is left alone."""
         return [c if c.slots else replace(c, slots=self._slots_of(c)) for c in collections]
 

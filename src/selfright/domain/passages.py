@@ -41,7 +41,7 @@ class Document:
         said = self.metadata.get("origin")
         return next((origin for origin in get_args(Origin) if origin == said), "index")
 
-    def brought_by(self, origin: Origin) -> "Document":
+    def with_origin(self, origin: Origin) -> "Document":
         """The same, brought by others unless ``origin`` is ``index``: trust can be lowered, not raised."""
         return self if origin == "index" else replace(self, metadata={**self.metadata, "origin": origin})
 

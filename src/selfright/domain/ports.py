@@ -15,10 +15,10 @@ from selfright.domain.answers import (
     Focus,
     GenerationRequest,
     Message,
-    Restated,
+    Repetition,
     RewriteRequest,
 )
-from selfright.domain.chat import ChatReply, ChatRequest, Say
+from selfright.domain.chat import ChatReply, ChatRequest, OnText
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Evaluation, Grading, PairReading, QueryClass
 from selfright.domain.passages import (
@@ -170,8 +170,8 @@ class Writer(Protocol):
 class ChatModel(Protocol):
     """A language model, within one turn: calls are counted, limited and retried."""
 
-    async def complete(self, request: ChatRequest, say: Say | None = None) -> ChatReply:
-        """The model's reply; ``say`` hears plain text as it is written.
+    async def complete(self, request: ChatRequest, on_text: OnText | None = None) -> ChatReply:
+        """The model's reply; ``on_text`` hears plain text as it is written.
 
         Raises ``ModelUnavailable``, ``ModelRejected``, ``ReplyUnusable`` or ``BudgetSpent``, nothing else.
         """
@@ -195,7 +195,7 @@ class Classifier(Protocol):
         """Whether what was said before may be enough to answer ("더 설명해줘"), so that nothing need be looked up."""
         ...
 
-    async def restated(self, text: str, history: Sequence[Message]) -> Restated | None:
+    async def restate(self, text: str, history: Sequence[Message]) -> Repetition | None:
         """The answer before in fewer words, with its sources, where nothing else is asked ("한 문장으로 줄여줘")."""
         ...
 
@@ -245,8 +245,8 @@ class Generator(Protocol):
         """True when it can say nothing without evidence (an extractive generator): no fast path then."""
         ...
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
-        """The draft; ``say`` hears it while it is written. What was heard may differ from the draft in the end."""
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
+        """The draft; ``on_text`` hears it while it is written. What was heard may differ from the draft in the end."""
         ...
 
 
@@ -302,7 +302,7 @@ class Rewriter(Protocol):
         """A web query: the topic and at most three key terms."""
         ...
 
-    async def focused(self, message: str, pack: "DomainPack", follows: bool = False) -> Focus:
+    async def focus(self, message: str, pack: "DomainPack", follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides.
 
         ``follows``: there is a conversation before it, which a question may lean on instead of on what is told.

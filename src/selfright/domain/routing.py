@@ -31,7 +31,7 @@ class Collection:
     documents: int = 0
 
     @classmethod
-    def described(cls, name: str, description: str, classes: Sequence[str] = (), slots: Sequence[str] = ()) -> Self:
+    def describe_as(cls, name: str, description: str, classes: Sequence[str] = (), slots: Sequence[str] = ()) -> Self:
         """A collection as somebody describes it, in one line.
 
         Raises ``UnknownName`` for a class that there is not and ``InputError`` for an empty name or too long a text.

@@ -68,7 +68,7 @@ def meeting(old: Slot, new: Slot, kind: SlotKind) -> Meeting:
     """What ``new`` does to ``old``, which stood until now: nothing, says it again, takes its place, or denies it."""
     if (old.name, old.subject) != (new.name, new.subject):
         return "apart"
-    if _said(old) == _said(new) and set(new.details) <= set(old.details):
+    if _value_key(old) == _value_key(new) and set(new.details) <= set(old.details):
         return "repeats"
     same = old.thing == new.thing or _denies_all(old, new)
     if kind.many or old.subject != "user":
@@ -81,7 +81,7 @@ def meeting(old: Slot, new: Slot, kind: SlotKind) -> Meeting:
     return "contradicts" if kind.lasting and not same else "supersedes"
 
 
-def _said(slot: Slot) -> tuple[object, ...]:
+def _value_key(slot: Slot) -> tuple[object, ...]:
     return slot.thing, slot.unit, slot.negated, slot.time
 
 

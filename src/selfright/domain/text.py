@@ -185,6 +185,6 @@ def readable(text: str) -> str:
         return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def composed(name: str) -> str:
+def compose_name(name: str) -> str:
     """A name as it is stored: Hangul and accents composed (NFC), whichever way they were typed or sent."""
     return unicodedata.normalize("NFC", name)

@@ -56,7 +56,7 @@ class Scope:
         return tuple(name for name in self.collections if not named or name in named)
 
 
-def joined(some: Sequence[str] | None, more: Sequence[str] | None) -> tuple[str, ...] | None:
+def intersect_scopes(some: Sequence[str] | None, more: Sequence[str] | None) -> tuple[str, ...] | None:
     """The collections of both; everywhere when one of them is."""
     return None if some is None or more is None else tuple(sorted({*some, *more}))
 
@@ -80,7 +80,7 @@ class ScopedRetriever:
         return type(self)(wrapped(self.inner), self.scope)
 
 
-def checked(question: object) -> str:
+def check_question(question: object) -> str:
     """The question without blanks around it. Raises ``InputError`` for one that is no text, is empty or too long."""
     if not isinstance(question, str):
         raise InputError(f"a question must be text, but got {type(question).__name__}")

@@ -73,13 +73,13 @@ def _phrase(item: object) -> str:
 
 def _number(value: object) -> float | None:
     if isinstance(value, str):
-        return _written(half_width(value[:100]).strip())
+        return _parse_number(half_width(value[:100]).strip())
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) <= 1 else None  # the largest integers are no floats
 
 
-def _written(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     found = _SCORE.fullmatch(text)
     if found is None or any(_THOUSANDS.fullmatch(part) for part in found.group(1, 3) if part):
         return None

@@ -78,7 +78,7 @@ ENGLISH = Wording(
 )
 
 
-def said(outcome: NodeOutcome, wording: Wording = ENGLISH) -> str:
+def format_outcome(outcome: NodeOutcome, wording: Wording = ENGLISH) -> str:
     """The line; empty for a node that decides nothing."""
     held = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
     held = {name: value for name, value in held.items() if value is not None and value is not False and value != ""}

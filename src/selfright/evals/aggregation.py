@@ -11,35 +11,35 @@ from typing import Any
 
 from selfright.domain.traces import Examined
 from selfright.evals.intervals import estimate, quantiles
-from selfright.evals.measures.words import gold_in, has_gold, said
+from selfright.evals.measures.words import gold_in, has_gold, spoken_text
 from selfright.evals.metrics import Metric, Sample
 from selfright.evals.questions import Question
-from selfright.evals.results import Abstention, CurvePoint, Funnel, Held, Quantiles, Row, RunResult, Value
+from selfright.evals.results import Abstention, CurvePoint, Funnel, Quantiles, Retrieved, Row, RunResult, Value
 
 RIGHT = "right"
-STEPS: Sequence[str] = (*(field.name for field in fields(Held)), RIGHT)
+STEPS: Sequence[str] = (*(field.name for field in fields(Retrieved)), RIGHT)
 """The steps of a turn, in their order."""
 
 
-def held(examined: Examined, question: Question) -> Held | None:
+def retrieved_gold(examined: Examined, question: Question) -> Retrieved | None:
     """Which steps of a watched turn had a gold answer; None for a question without one."""
     if question.answerable is False or not has_gold(question):
         return None
     passes = examined.passes
 
-    def told(texts: Iterable[str]) -> bool:
+    def has_texts(texts: Iterable[str]) -> bool:
         return any(gold_in(text, question) for text in dict.fromkeys(texts))
 
-    return Held(
-        found=told(passage.text for one in passes for passage in one.found),
-        looked=told(passage.text for one in passes for passage in (*one.passages, *one.graded)),
-        strips=told(strip for one in passes for strip in one.strips),
-        draft=told(said(one.draft) for one in passes),
-        final=told([said(examined.final)]),
+    return Retrieved(
+        found=has_texts(passage.text for one in passes for passage in one.found),
+        looked=has_texts(passage.text for one in passes for passage in (*one.passages, *one.graded)),
+        strips=has_texts(strip for one in passes for strip in one.strips),
+        draft=has_texts(spoken_text(one.draft) for one in passes),
+        final=has_texts([spoken_text(examined.final)]),
     )
 
 
-def reached(row: Row) -> int | None:
+def first_rank(row: Row) -> int | None:
     """How many of ``STEPS`` a question got through; None where that is not known.
 
     A step counts when it or a later one had a gold answer: what stands in the draft has been found, in whatever words.
@@ -58,7 +58,7 @@ def funnels(rows: Sequence[Row]) -> tuple[Funnel, ...]:
 
 
 def _funnel(language: str, rows: Sequence[Row]) -> Funnel:
-    got = [(row.question_id, steps) for row in rows if (steps := reached(row)) is not None]
+    got = [(row.question_id, steps) for row in rows if (steps := first_rank(row)) is not None]
     counts = _outcomes(rows)
     return Funnel(
         language=language,
@@ -85,15 +85,15 @@ _SPREAD = ("seconds", "tokens", "llm_calls")
 _MOST_POINTS = 200
 
 
-def measured(row: Row, question: Question, flags: Mapping[str, Any], metrics: Sequence[Metric]) -> Row:
+def measure_row(row: Row, question: Question, flags: Mapping[str, Any], metrics: Sequence[Metric]) -> Row:
     """The row with the values of all metrics. Raises ``ValueError`` for a metric that gives no finite number."""
     if row.turn is None:
         return row
     sample = Sample(question, row.turn, flags)
-    return replace(row, metrics={metric.name: _checked(metric, metric.measure(sample)) for metric in metrics})
+    return replace(row, metrics={metric.name: _check_value(metric, metric.measure(sample)) for metric in metrics})
 
 
-def aggregated(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
+def aggregate(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
     """The run with all that follows from its rows."""
     turns = [row.turn for row in run.rows if row.turn is not None]
     values = {name: [v for row in run.rows if (v := row.value(name)) is not None] for name in names}
@@ -101,9 +101,9 @@ def aggregated(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
     return replace(
         run,
         summary={name: estimate(found, seed, f"{name} {run.system}") for name, found in values.items()},
-        verdicts=_counted(turn.verdict or "none" for turn in turns),
-        stop_reasons=_counted(turn.stop_reason for turn in turns),
-        qualities=_counted(turn.judged.answer_quality if turn.judged else "not judged" for turn in turns),
+        verdicts=_count(turn.verdict or "none" for turn in turns),
+        stop_reasons=_count(turn.stop_reason for turn in turns),
+        qualities=_count(turn.judged.answer_quality if turn.judged else "not judged" for turn in turns),
         quantiles={name: Quantiles(*quantiles(found)) for name, found in spread.items()},
         abstention=abstention(run.rows),
         funnels=funnels(run.rows),
@@ -147,11 +147,11 @@ def _curve(answered: Sequence[tuple[float | None, bool]], of: int) -> tuple[floa
     return aurc(scores, wrong), (*points[:-1:step], points[-1])
 
 
-def _counted(items: Iterable[str]) -> dict[str, int]:
+def _count(items: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(items).items(), key=lambda item: (-item[1], item[0])))
 
 
-def _checked(metric: Metric, found: Value) -> Value:
+def _check_value(metric: Metric, found: Value) -> Value:
     if found.value is not None and not math.isfinite(found.value):
         raise ValueError(f"a metric gives a finite number or None, but '{metric.name}' gave {found.value!r}")
     return found

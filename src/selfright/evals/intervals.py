@@ -38,7 +38,7 @@ def difference(base: Sequence[float], other: Sequence[float], seed: int, name: s
     gain = np.asarray(other, dtype=float) - np.asarray(base, dtype=float)
     generator = _generator(seed, name)
     low, high = _interval(gain, generator)
-    p = _flipped(gain, generator)
+    p = _flip_test(gain, generator)
     return Difference(_mean(gain.tolist()), low, high, len(gain), p, p)
 
 
@@ -67,7 +67,7 @@ def _interval(values: "NDArray[np.float64]", generator: np.random.Generator) -> 
     return float(low), float(high)
 
 
-def _flipped(gain: "NDArray[np.float64]", generator: np.random.Generator) -> float:
+def _flip_test(gain: "NDArray[np.float64]", generator: np.random.Generator) -> float:
     moved = gain[gain != 0]  # a difference of nothing has no sign
     if not len(moved):
         return 1.0
@@ -96,7 +96,7 @@ def compare(runs: Sequence[RunResult], pairs: Sequence[tuple[str, str]], seed: i
     """The pairs ``(base, other)`` of systems, each metric's p corrected over all pairs (Holm)."""
     by_name = {run.system: run for run in runs}
     found = [_comparison(by_name[base], by_name[other], seed) for base, other in pairs]
-    return _corrected(found)
+    return _correct_for_many(found)
 
 
 def ladder(names: Sequence[str]) -> list[tuple[str, str]]:
@@ -141,7 +141,7 @@ def _difference(name: str, shared: Sequence[tuple[Row, Row]], seed: int, base: s
     return difference([before for before, _ in pairs], [after for _, after in pairs], seed, f"{name} {base} {other}")
 
 
-def _corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def _correct_for_many(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     names = {name for one in comparisons for name in one.differences}
     holms: Mapping[str, Mapping[str, float]] = {
         name: holm({_key(one): one.differences[name].p for one in comparisons if name in one.differences})

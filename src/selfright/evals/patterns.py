@@ -8,7 +8,7 @@ from selfright.domain.errors import InputError, MissingExtra
 _PATIENCE_S = 5.0
 
 
-def compiled(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Any:
     """The pattern, which ignores case. Raises ``ValueError`` for what is none, ``MissingExtra`` without the library."""
     try:
         import regex
@@ -25,7 +25,7 @@ def compiled(pattern: str) -> Any:
 def is_any_in(patterns: Sequence[str], line: str) -> bool:
     """Whether one of the patterns is found in the line. Raises ``InputError`` if one takes more than 5 s."""
     try:
-        return any(compiled(pattern).search(line, timeout=_PATIENCE_S) for pattern in patterns)
+        return any(compile_pattern(pattern).search(line, timeout=_PATIENCE_S) for pattern in patterns)
     except TimeoutError:
         raise InputError(
             f"a text of {len(line):,} characters could not be searched for these 'patterns' of a question in "

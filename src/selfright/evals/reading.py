@@ -10,7 +10,7 @@ from typing import Any
 
 from selfright.domain.answers import Message
 from selfright.domain.errors import InputError
-from selfright.evals.patterns import compiled
+from selfright.evals.patterns import compile_pattern
 from selfright.evals.questions import Question, QuestionSet, file_sha256
 from selfright.evals.rows import BadRow, identifier, json_lines, kind, objects, text, texts, truth
 
@@ -69,7 +69,7 @@ def _patterns(row: Mapping[str, Any]) -> tuple[str, ...]:
         raise BadRow(f"expected at most {_MOST_PATTERNS} 'patterns' of at most {_LONGEST_PATTERN} characters")
     for pattern in found:
         try:
-            compiled(pattern)
+            compile_pattern(pattern)
         except ValueError as error:
             raise BadRow(f"expected regular expressions as 'patterns', and one is none ({error})") from None
     return found

@@ -85,7 +85,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Retrieved:
     """Whether a gold answer stood in what each step of a turn passed on; of several passes any.
 
     ``found``: the ten best hits of the search. ``looked``: the passages the turn went on with, the web's among them.
@@ -126,7 +126,7 @@ class Turn:
     web_requests: int
     seconds: float
     judge_calls: int = 0
-    held: Held | None = None
+    held: Retrieved | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +318,7 @@ class Study:
     form: str = FORM
 
 
-def dumped(study: Study) -> bytes:
+def dump_study(study: Study) -> bytes:
     """The study as JSON."""
     return adapter(Study).dump_json(study, indent=1) + b"\n"
 

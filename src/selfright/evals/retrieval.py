@@ -24,7 +24,7 @@ Rankings = Mapping[str, Sequence[str]]
 """Query id → document ids, best first, each once."""
 
 
-def parsed(names: Iterable[str]) -> list[Any]:
+def parse_measures(names: Iterable[str]) -> list[Any]:
     """Measures by name, each once. Raises ``UsageError`` for an unknown name, ``MissingExtra`` without the library."""
     library = _library()
     found: dict[str, Any] = {}
@@ -42,7 +42,9 @@ def depth_of(measures: Sequence[Any]) -> int:
     return max([100, *(int(measure.params.get("cutoff") or 0) for measure in measures)])
 
 
-def scored(rankings: Rankings, queries: Sequence[JudgedQuery], measures: Sequence[Any]) -> dict[str, dict[str, float]]:
+def score_rankings(
+    rankings: Rankings, queries: Sequence[JudgedQuery], measures: Sequence[Any]
+) -> dict[str, dict[str, float]]:
     """Query id → measure → value, for every query, also those for which nothing was found."""
     library = _library()
     judged = [library.Qrel(query.id, document, grade) for query in queries for document, grade in query.grades.items()]
@@ -111,7 +113,7 @@ def evaluate_retrieval(
     Documents rank at their best passage. A set whose index has no embedder has no ``dense`` and no fusions worth the
     name; then ``bm25`` and ``hybrid`` alone are measured.
     """
-    wanted = parsed(measures)
+    wanted = parse_measures(measures)
     names = [str(measure) for measure in wanted]
     depth = depth_of(wanted)
     rankings: dict[str, dict[str, Sequence[str]]] = {name: {} for name in SYSTEMS}
@@ -195,7 +197,7 @@ def _result(
     names: Sequence[str],
     seed: int,
 ) -> RunResult:
-    values = scored(rankings, queries, wanted)
+    values = score_rankings(rankings, queries, wanted)
     rows = tuple(_row(query, values[query.id], len(rankings[query.id])) for query in queries)
     summary = {
         name: estimate([values[query.id][name] for query in queries], seed, f"{name} {system}") for name in names

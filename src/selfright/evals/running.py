@@ -11,14 +11,14 @@ from selfright.api.selfright import Selfright
 from selfright.domain.errors import SelfrightError
 from selfright.domain.traces import Judge
 from selfright.evals import provenance
-from selfright.evals.aggregation import aggregated, measured
+from selfright.evals.aggregation import aggregate, measure_row
 from selfright.evals.intervals import compare, ladder
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.metrics import Metric
 from selfright.evals.questions import Question, QuestionSet
 from selfright.evals.results import Kind, Row, RunResult, Study
 from selfright.evals.systems import System
-from selfright.evals.worker import asked, lost, read_result, read_task, task_of
+from selfright.evals.worker import ask_row, lost_row, read_result, read_task, task_of
 from selfright.evals.writing import Key, RowLog
 from selfright.processes import Workers, usable_cpus
 from selfright.settings import OFFLINE
@@ -129,24 +129,24 @@ class _Evaluation:
         wanted = self._plan.workers or (usable_cpus() if len(tasks) >= _FEW else 1)
         workers = min(wanted, len(tasks) // 2)
         if workers <= 1:
-            yield from (asked(self._selfright, *task, self._plan.judge) for task in tasks)
+            yield from (ask_row(self._selfright, *task, self._plan.judge) for task in tasks)
             return
         setup = {"values": _plain(self._values), "judge": self._plan.judge}
         patience = _PATIENCE * max(flags["deadline_s"] for flags in self._flags.values()) + 60
         with Workers("selfright.evals.worker:start", setup, workers, patience) as pool:
             yield from (
                 result if isinstance(result, Row) else read_result(result)
-                for result in pool.map((task_of(*task) for task in tasks), self._here, lost)
+                for result in pool.map((task_of(*task) for task in tasks), self._here, lost_row)
             )
 
     def _here(self, task: Mapping[str, Any]) -> Any:
-        return asked(self._selfright, *read_task(task), self._plan.judge)
+        return ask_row(self._selfright, *read_task(task), self._plan.judge)
 
     # Summing up
 
     def _study(self) -> Study:
         plan = self._plan
-        runs = tuple(self._summed(system) for system in plan.systems)
+        runs = tuple(self._sum_up(system) for system in plan.systems)
         pairs = ladder([system.name for system in plan.systems]) if len(runs) > 1 else []
         return Study(
             kind=plan.kind,
@@ -160,10 +160,10 @@ class _Evaluation:
             comparisons=compare(runs, pairs, plan.seed),
         )
 
-    def _summed(self, system: System) -> RunResult:
+    def _sum_up(self, system: System) -> RunResult:
         flags = self._flags[system.name]
         kept = [(question, self._rows.get((system.name, question.id))) for question in self._plan.data.questions]
-        rows = tuple(measured(row, question, flags, self._plan.metrics) for question, row in kept if row is not None)
+        rows = tuple(measure_row(row, question, flags, self._plan.metrics) for question, row in kept if row is not None)
         run = RunResult(
             system=system.name,
             preset=system.preset,
@@ -173,7 +173,7 @@ class _Evaluation:
             summary={},
             complete=all(row is not None and row.error is None for _, row in kept),
         )
-        return aggregated(run, [metric.name for metric in self._plan.metrics], self._plan.seed)
+        return aggregate(run, [metric.name for metric in self._plan.metrics], self._plan.seed)
 
     def _fingerprint(self) -> dict[str, Any]:
         """All that a row depends on; rows of another plan must not mix with these."""

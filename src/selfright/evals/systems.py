@@ -93,7 +93,7 @@ def from_grid(path: Path) -> tuple[System, ...]:
             f"{path}: a grid has [[system]] and [grid], but '{unknown[0]}' was found; see docs/evaluation.md"
         )
     named = [_system(path, entry) for entry in _list(path, "system", table.get("system", []))]
-    systems = (*named, *itertools.islice(_combined(path, table.get("grid", {})), MOST_SYSTEMS + 1))
+    systems = (*named, *itertools.islice(_combine(path, table.get("grid", {})), MOST_SYSTEMS + 1))
     _check(path, systems)
     return systems
 
@@ -118,7 +118,7 @@ def _system(path: Path, entry: Any) -> System:
     return System(str(entry.get("name") or _name(entry["preset"], flags)), entry["preset"], flags)
 
 
-def _combined(path: Path, grid: Any) -> Iterable[System]:
+def _combine(path: Path, grid: Any) -> Iterable[System]:
     if not isinstance(grid, dict):
         raise UsageError(f"{path}: [grid] is a table of flag = [values]")
     choices = {key: _list(path, key, values) for key, values in grid.items()}

@@ -15,8 +15,8 @@ from selfright.domain.answers import Iteration
 from selfright.domain.errors import StoreError, UsageError
 from selfright.domain.judgements import Evaluation
 from selfright.domain.traces import Examined, WatchedPass
-from selfright.evals.aggregation import held
-from selfright.evals.measures.words import normalised
+from selfright.evals.aggregation import retrieved_gold
+from selfright.evals.measures.words import normalize
 from selfright.evals.questions import Question
 from selfright.evals.results import Judgement, Pass, Row, Turn, Visit, adapter
 from selfright.evals.systems import System
@@ -44,7 +44,7 @@ def record(examined: Examined, question: Question) -> Turn:
         removed_claims=answer.removed_claims,
         notes=answer.notes,
         judge_calls=examined.judge_cost.llm_calls,
-        held=held(examined, question),
+        held=retrieved_gold(examined, question),
     )
 
 
@@ -55,15 +55,15 @@ def _judgement(evaluation: Evaluation | None) -> Judgement | None:
     return Judgement(**{field.name: getattr(evaluation, field.name) for field in fields(Judgement)})
 
 
-def brought(items: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+def gold_texts(items: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """The items of which one of the texts holds three quarters of the words."""
-    held = [set(normalised(text).split()) for text in texts]
+    held = [set(normalize(text).split()) for text in texts]
     return tuple(item for item in items if any(_share(item, words) >= BROUGHT for words in held))
 
 
 def _share(item: str, words: set[str]) -> float:
     """The share of an item's words among ``words``; Korean ones may lack or have a particle of one or two syllables."""
-    wanted = normalised(item).split()
+    wanted = normalize(item).split()
     found = sum(word in words or any(_same_stem(word, other) for other in words) for word in wanted)
     return found / len(wanted) if wanted else 0.0
 
@@ -88,8 +88,8 @@ def _pass(iteration: Iteration, seen: WatchedPass | None, before: WatchedPass | 
     missed = before.evaluation.missing_info if before and before.evaluation else ()
     had = [passage.text for passage in before.passages] if before else []
     has = [passage.text for passage in seen.passages] if seen else []
-    came = brought(missed, has)
-    old = brought(came, had)
+    came = gold_texts(missed, has)
+    old = gold_texts(came, had)
     return Pass(
         query=iteration.query,
         verdict=iteration.verdict and iteration.verdict.value,
@@ -111,7 +111,7 @@ def start(setup: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
     """The worker's side: opens the index once, then answers tasks."""
     selfright = Selfright.open(**setup["values"])
     judge = setup["judge"]
-    return lambda task: adapter(Row).dump_python(asked(selfright, *read_task(task), judge), mode="json")
+    return lambda task: adapter(Row).dump_python(ask_row(selfright, *read_task(task), judge), mode="json")
 
 
 def task_of(system: System, question: Question) -> Any:
@@ -131,13 +131,13 @@ def read_result(result: Any) -> Row:
     return row
 
 
-def lost(task: Mapping[str, Any]) -> Row:
+def lost_row(task: Mapping[str, Any]) -> Row:
     """The row of a question over which processes kept ending."""
     _, question = read_task(task)
     return replace(_row(question), error="the processes that were to answer this question ended again and again")
 
 
-def asked(selfright: Selfright, system: System, question: Question, judge: Any) -> Row:
+def ask_row(selfright: Selfright, system: System, question: Question, judge: Any) -> Row:
     """The row of one turn. An error of that turn is written into it; one of the index or of the flags is raised."""
     row = _row(question)
     try:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from selfright.domain.errors import IndexBusy, UsageError
-from selfright.evals.results import Pass, Row, Study, Turn, Value, adapter, dumped
+from selfright.evals.results import Pass, Row, Study, Turn, Value, adapter, dump_study
 from selfright.retrieval.files import WriterLock, write_atomically
 
 _TURN = ("answer", "abstained", "verdict", "stop_reason", "degraded", "language")
@@ -30,7 +30,7 @@ def write(study: Study, out: Path) -> list[Path]:
     """Writes the files into the folder, which is made; each file is replaced whole. Gives back their paths."""
     out.mkdir(parents=True, exist_ok=True)
     contents = {
-        "study.json": dumped(study),
+        "study.json": dump_study(study),
         "rows.csv": _csv(_row_lines(study)),
         "summary.csv": _csv(_summary_lines(study)),
     }
@@ -72,7 +72,7 @@ def _cell(value: Any) -> Any:
     return value
 
 
-def redacted(study: Study) -> Study:
+def redact(study: Study) -> Study:
     """Questions, gold answers, answers, citations' texts, queries and reasons emptied; everything else as it was."""
     return replace(study, runs=tuple(replace(run, rows=tuple(map(_row_without_words, run.rows))) for run in study.runs))
 
@@ -121,7 +121,7 @@ class RowLog:
             ) from None
         self.rows: dict[Key, Row] = {}
         try:
-            self._file = self._opened(json.dumps({"form": FORM, "plan": plan}, sort_keys=True, ensure_ascii=False))
+            self._file = self._open(json.dumps({"form": FORM, "plan": plan}, sort_keys=True, ensure_ascii=False))
         except BaseException:
             self._lock.release()
             raise
@@ -148,7 +148,7 @@ class RowLog:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _opened(self, head: str) -> IO[bytes]:
+    def _open(self, head: str) -> IO[bytes]:
         file = self._path.open("a+b")
         file.seek(0)
         first = file.readline()

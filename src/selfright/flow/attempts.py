@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from selfright.domain.answers import Attempt, Draft, GenerationRequest, Iteration, Restated
-from selfright.domain.chat import Say
+from selfright.domain.answers import Attempt, Draft, GenerationRequest, Iteration, Repetition
+from selfright.domain.chat import OnText
 from selfright.domain.composing import with_citations, with_sentences
 from selfright.domain.judgements import ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit
@@ -30,18 +30,18 @@ def generation_request(state: AgentState) -> GenerationRequest:
     )
 
 
-def said_again(state: AgentState) -> Restated | None:
+def repeated_answer(state: AgentState) -> Repetition | None:
     """The previous answer, if this pass restates it."""
     return None if state.get("used_retrieval") else state.get("restated")
 
 
-async def drafted(state: AgentState, writer: Generator, say: Say | None = None) -> Draft:
+async def write_draft(state: AgentState, writer: Generator, on_text: OnText | None = None) -> Draft:
     """The writer's draft; an extractive writer repeats the previous answer if this pass restates it."""
-    again = said_again(state) if writer.needs_documents else None
+    again = repeated_answer(state) if writer.needs_documents else None
     if again is None:
-        return await writer.generate(generation_request(state), say)
-    if say is not None:
-        say(again.draft.text)
+        return await writer.generate(generation_request(state), on_text)
+    if on_text is not None:
+        on_text(again.draft.text)
     return again.draft
 
 
@@ -76,7 +76,7 @@ def iteration(state: AgentState, scores: Sequence[float], overall: float | None)
     )
 
 
-def repaired(best: Attempt, evaluation: Evaluation | None, hits: Sequence[Hit]) -> tuple[Attempt, tuple[str, ...]]:
+def repair(best: Attempt, evaluation: Evaluation | None, hits: Sequence[Hit]) -> tuple[Attempt, tuple[str, ...]]:
     """The attempt with citations for the claims that ``hits`` support, and the texts of these claims.
 
     Unchanged unless the judge, given the hits, finds more claims supported than before and none fewer.

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from selfright.domain.tools import Tools
 from selfright.flow.presets import Preset, Route
 from selfright.flow.state import AgentState
-from selfright.flow.table import NODES, Node, traced
+from selfright.flow.table import NODES, Node, run_node
 
 Graph = CompiledStateGraph[AgentState, Tools, AgentState, AgentState]
 
@@ -23,7 +23,7 @@ def compile_preset(preset: Preset, starts: Sequence[str] = ()) -> Graph:
     """
     graph = StateGraph(AgentState, context_schema=Tools)
     for name, following in preset.edges.items():
-        graph.add_node(name, _visited(name, NODES[name]))
+        graph.add_node(name, _visit(name, NODES[name]))
         if isinstance(following, str):
             graph.add_edge(name, END if following == "__end__" else following)
         else:
@@ -38,15 +38,15 @@ def mermaid(preset: Preset) -> str:
     return compile_preset(preset).get_graph().draw_mermaid()
 
 
-def _visited(name: str, node: Node) -> Callable[..., Any]:
+def _visit(name: str, node: Node) -> Callable[..., Any]:
     async def visit(state: AgentState, runtime: Runtime[Tools]) -> dict[str, Any]:
-        tools = _heard(runtime)
-        return await traced(name, node(state, tools), tools)
+        tools = _listening_tools(runtime)
+        return await run_node(name, node(state, tools), tools)
 
     return visit
 
 
-def _heard(runtime: Runtime[Tools]) -> Tools:
+def _listening_tools(runtime: Runtime[Tools]) -> Tools:
     """The turn's tools; if there is a listener, their events go into the graph's stream."""
     tools = runtime.context
     return tools if tools.emit is None else replace(tools, emit=runtime.stream_writer)

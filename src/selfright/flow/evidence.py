@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from selfright.domain.answers import Attempt, Citation
-from selfright.domain.errors import FAILURES
+from selfright.domain.errors import RECOVERABLE_ERRORS
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Language, Origin, Passage, Refinement, Strip
 from selfright.domain.ports import Refiner
@@ -20,13 +20,13 @@ _NOT_REFINED = {
 }
 
 
-async def refined(
+async def refine_hits(
     refiner: Refiner, question: str, hits: Sequence[Hit], grading: Grading | None, language: Language
 ) -> tuple[Refinement, tuple[str, ...]]:
     """The strips of ``hits`` that help; whole passages and a note if the refiner failed."""
     try:
         return await refiner.refine(question, hits, grading), ()
-    except FAILURES as error:
+    except RECOVERABLE_ERRORS as error:
         log.warning("the refiner failed: %s", type(error).__name__)
         return Refinement(whole(hits), 0.0), (_NOT_REFINED[language].format(error=type(error).__name__),)
 
@@ -57,7 +57,7 @@ def as_hits(passages: Iterable[Passage]) -> tuple[Hit, ...]:
     return tuple(Hit(passage, rrf_score=1 / (60 + rank)) for rank, passage in enumerate(passages, start=1))
 
 
-def cited(citations: Sequence[Citation]) -> tuple[Strip, ...]:
+def cited_strips(citations: Sequence[Citation]) -> tuple[Strip, ...]:
     """The cited text as strips, to check the answer against; the score is always 1."""
     found = []
     for one in citations:
@@ -70,7 +70,7 @@ def cited(citations: Sequence[Citation]) -> tuple[Strip, ...]:
     return tuple(found)
 
 
-def merged(index: Sequence[Strip], web: Sequence[Strip]) -> tuple[Strip, ...]:
+def merge_strips(index: Sequence[Strip], web: Sequence[Strip]) -> tuple[Strip, ...]:
     """The strips of both sources, the source with the best strip first; each source keeps its order."""
     sources = [source for source in (tuple(index), tuple(web)) if source]
     sources.sort(key=lambda source: -max(strip.score for strip in source))
@@ -88,7 +88,7 @@ def _holds(outer: Strip, inner: Strip) -> bool:
     return same and outer.start <= inner.start and inner.end <= outer.end
 
 
-def carried(best: Attempt | None, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+def carry_strips(best: Attempt | None, strips: Sequence[Strip]) -> tuple[Strip, ...]:
     """Strips that the best draft cites and this pass did not find again.
 
     A pass that searches for missing information should add to the evidence, not replace it.

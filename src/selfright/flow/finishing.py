@@ -9,21 +9,21 @@ from dataclasses import replace
 from typing import Any
 
 from selfright.domain.answers import Attempt, Draft
-from selfright.domain.composing import first_of_all, styled, with_sources
-from selfright.domain.errors import FAILURES
+from selfright.domain.composing import apply_style, first_of_all, with_sources
+from selfright.domain.errors import RECOVERABLE_ERRORS
 from selfright.domain.judgements import AnswerQuality, ClaimStatus, QueryClass, StopReason
 from selfright.domain.passages import Language
 from selfright.domain.ports import Evaluator
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
-from selfright.flow.attempts import better, drafted, iteration, judge_of, without_unsupported
+from selfright.flow.attempts import better, iteration, judge_of, without_unsupported, write_draft
 from selfright.flow.state import AgentState
 from selfright.flow.strategies import evaluation_request
 
 log = logging.getLogger(__name__)
 
 
-async def quoted(state: AgentState, tools: Tools, written: Attempt) -> Attempt | None:
+async def best_quotation(state: AgentState, tools: Tools, written: Attempt) -> Attempt | None:
     """The best extractive answer of all passes so far, judged locally.
 
     None is made for an answer that passed its checks. No model is called.
@@ -48,23 +48,23 @@ async def _quotation(state: AgentState, tools: Tools, written: Attempt) -> Attem
     if tools.floor is None:
         return None
     try:
-        draft = await drafted({**state, "strips": written.strips}, tools.floor)
+        draft = await write_draft({**state, "strips": written.strips}, tools.floor)
         if draft.refused:
             return None
-        return await _judged_by(tools.referee, state, replace(written, draft=replace(draft, stands_in=True)))
-    except FAILURES as error:
+        return await _judge_attempt(tools.referee, state, replace(written, draft=replace(draft, stands_in=True)))
+    except RECOVERABLE_ERRORS as error:
         log.warning("nothing could be quoted beside the model's answer (%s)", type(error).__name__)
         return None
 
 
-async def _judged_by(judge: Evaluator, state: AgentState, attempt: Attempt) -> Attempt:
+async def _judge_attempt(judge: Evaluator, state: AgentState, attempt: Attempt) -> Attempt:
     """The attempt as ``judge`` scores it, by its own evidence."""
     request = evaluation_request({**state, "draft": attempt.draft, "strips": attempt.strips})
     evaluation = await judge.evaluate(replace(request, hits=attempt.hits))
     return replace(attempt, evaluation=evaluation, score=evaluation.overall)
 
 
-async def floored(state: AgentState, tools: Tools) -> Attempt | None:
+async def better_of_quotation(state: AgentState, tools: Tools) -> Attempt | None:
     """The turn's best attempt, or the best extractive one if that is better.
 
     The local judge scores both, because scores of two judges cannot be compared.
@@ -73,8 +73,8 @@ async def floored(state: AgentState, tools: Tools) -> Attempt | None:
     if best is None or beside is None or holds_up(best):
         return best
     try:
-        own = await _judged_by(tools.referee, state, best)
-    except FAILURES as error:
+        own = await _judge_attempt(tools.referee, state, best)
+    except RECOVERABLE_ERRORS as error:
         log.warning("the model's answer could not be held against a quoting one (%s)", type(error).__name__)
         return best
     return beside if _rank(beside) > _rank(own) else best
@@ -91,8 +91,8 @@ async def best_of(state: AgentState, tools: Tools, new: Attempt) -> Attempt:
     if _is_verified(best) != _is_verified(new):
         return best if _is_verified(best) else new
     try:
-        before, after = [await _judged_by(tools.referee, state, attempt) for attempt in (best, new)]
-    except FAILURES as error:
+        before, after = [await _judge_attempt(tools.referee, state, attempt) for attempt in (best, new)]
+    except RECOVERABLE_ERRORS as error:
         log.warning("the drafts of two passes could not be compared (%s): the first stands", type(error).__name__)
         return best
     return new if _rank(after) > _rank(before) else best
@@ -125,23 +125,23 @@ def _rank(attempt: Attempt) -> tuple[bool, bool, bool, float]:
     return not attempt.draft.refused, adequate, not unsupported, round(evaluation.overall, 6)
 
 
-def finished(state: AgentState, tools: Tools) -> dict[str, Any]:
+def finish(state: AgentState, tools: Tools) -> dict[str, Any]:
     """The state update with the best answer, without unsupported sentences, or with a refusal.
 
     ``abstained`` is true whenever the text is a refusal. A turn that an error ended keeps ``error`` as its reason.
     """
     reason = state.get("stop_reason") or StopReason.BASIC
-    best, notes = state.get("best") or _unjudged(state, reason), []
+    best, notes = state.get("best") or _unjudged_attempt(state, reason), []
     draft, removed = without_unsupported(best.draft, best.evaluation)
     query_class = state.get("query_class", QueryClass.QUESTION)
     abstains = tools.abstainer.should_abstain(state["question"], query_class, replace(best, draft=draft), tools.flags)
     if abstains:
         draft = _refusal(best, state, tools)
         notes.append(_WORDS[state["language"]]["stopped"].format(reason=_reason(reason, state["language"])))
-    draft, unsourced = _sourced(draft, best, state, tools)
+    draft, unsourced = _require_sources(draft, best, state, tools)
     abstains = abstains or draft.refused
     urgent = tools.pack.urgent(state["user_text"], state["language"])
-    draft = _introduced(styled(draft, tools.flags.citation_style), state)
+    draft = _introduce(apply_style(draft, tools.flags.citation_style), state)
     draft = first_of_all(urgent, draft)
     return {
         "best": best,
@@ -160,7 +160,7 @@ def finished(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 def broken_off(state: AgentState, tools: Tools, error: Exception) -> AgentState:
     """The end state of a turn that ``error`` ended after its first draft: the usual finish, and a note."""
-    update = finished({**state, "stop_reason": StopReason.ERROR}, tools)
+    update = finish({**state, "stop_reason": StopReason.ERROR}, tools)
     note = _WORDS[state["language"]]["early"].format(error=type(error).__name__)
     update["notes"] = (*state.get("notes", ()), *update["notes"], note)
     update["iterations"] = (*state.get("iterations", ()), *update.get("iterations", ()))
@@ -168,7 +168,7 @@ def broken_off(state: AgentState, tools: Tools, error: Exception) -> AgentState:
     return ended
 
 
-def _unjudged(state: AgentState, reason: StopReason) -> Attempt:
+def _unjudged_attempt(state: AgentState, reason: StopReason) -> Attempt:
     """The draft of a preset without a judge: score 1 [S0], or 0 if an error prevented the judging."""
     score = 0.0 if reason is StopReason.ERROR else 1.0
     return Attempt(state["draft"], None, score, 0, state.get("verdict"), state.get("strips") or ())
@@ -178,7 +178,7 @@ def _refusal(best: Attempt, state: AgentState, tools: Tools) -> Draft:
     return tools.abstainer.refusal(state["question"], state["language"], best, state.get("retrieved_docs", ()))
 
 
-def _sourced(draft: Draft, best: Attempt, state: AgentState, tools: Tools) -> tuple[Draft, tuple[str, ...]]:
+def _require_sources(draft: Draft, best: Attempt, state: AgentState, tools: Tools) -> tuple[Draft, tuple[str, ...]]:
     """The draft without sentences that need a source and have none, and the removed sentences."""
     if draft.refused:
         return draft, ()
@@ -203,7 +203,7 @@ def _notes_of_the_field(
     return (*notes, *tools.pack.notes(state["question"], state["language"]))
 
 
-def _introduced(draft: Draft, state: AgentState) -> Draft:
+def _introduce(draft: Draft, state: AgentState) -> Draft:
     """The draft, introduced by a sentence on its language if it quotes sources in another one than is wanted."""
     said, language = language_of(draft.text), state["language"]
     quotes = any(language_of(citation.text) == said for citation in draft.citations)

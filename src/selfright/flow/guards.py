@@ -46,7 +46,7 @@ def progress_guard(state: AgentState, flags: Flags) -> StopReason | None:
     return StopReason.STAGNATED if gain < flags.min_improvement else None
 
 
-def spent(meter: Meter) -> StopReason | None:
+def budget_spent(meter: Meter) -> StopReason | None:
     """Whether the turn's time or budget is used up; one model call is reserved for the final answer."""
     if meter.deadline_passed:
         return StopReason.DEADLINE
@@ -65,7 +65,7 @@ def stop_reason(state: AgentState, flags: Flags, meter: Meter, more_wanted: bool
     """Why the loop must stop now, or None to continue."""
     if not (flags.self_refine_enabled and flags.quality_check_enabled) or flags.refine_strategy == "basic_rag":
         return StopReason.BASIC
-    if out := spent(meter):
+    if out := budget_spent(meter):
         return out
     if not more_wanted:
         return _content(state, flags)

@@ -20,7 +20,7 @@ def after_grade(state: AgentState) -> list[Literal["refine_knowledge", "web_sear
 
 def after_refine_knowledge(state: AgentState) -> Literal["web_search", "assemble_context"]:
     """Search the web after all if refinement lowered ``correct`` to ambiguous."""
-    return "web_search" if state["ask_web"] and dropped(state) else "assemble_context"
+    return "web_search" if state["ask_web"] and verdict_dropped(state) else "assemble_context"
 
 
 def after_web_search(state: AgentState) -> Literal["refine_knowledge", "assemble_context"]:
@@ -34,7 +34,7 @@ def after_quality_check(state: AgentState) -> Literal["rewrite", "retrieve", "cl
     return "repair_claims" if target == "finalize" else target  # type: ignore[return-value]  # the check writes one of these
 
 
-def dropped(state: AgentState) -> bool:
+def verdict_dropped(state: AgentState) -> bool:
     """Whether refinement lowered a verdict of ``correct``."""
     grading = state.get("grading")
     return grading is not None and grading.verdict is Verdict.CORRECT and state["verdict"] is Verdict.AMBIGUOUS

@@ -25,7 +25,7 @@ def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answ
     draft, best = state["draft"], state.get("best")
     evaluation = state.get("evaluation")
     iterations = state.get("iterations", ())
-    uncovered = _uncovered(state)
+    uncovered = _uncovered_items(state)
     return Answer(
         question=state["question"],
         answer=draft.text,
@@ -63,7 +63,7 @@ def _web_use(state: AgentState, draft: Draft) -> WebUse | None:
     return WebUse(passages, cited, "rescued" if unable and cited == len(draft.citations) else "added")
 
 
-def _uncovered(state: AgentState) -> tuple[str, ...]:
+def _uncovered_items(state: AgentState) -> tuple[str, ...]:
     """What the answer does not cover; nothing for refusals, which say it, and concerns, which have their own note."""
     evaluation = state.get("evaluation")
     if evaluation is None or state.get("abstained", False):
@@ -158,7 +158,7 @@ async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[Tur
 
     An error after the first draft ends the turn with the best draft so far.
     """
-    state = AgentState(**start) if start is not None else await _left(turn)  # type: ignore[typeddict-item]  # as the API fills it
+    state = AgentState(**start) if start is not None else await _interrupted_state(turn)  # type: ignore[typeddict-item]  # as the API fills it
     meter, heard = turn.tools.meter, _Heard()
     try:
         async with aclosing(_parts(turn, state, resumes=start is None)) as parts:
@@ -196,7 +196,7 @@ def _parts(turn: Turn, state: AgentState, *, resumes: bool) -> AsyncGenerator[Pa
     )
 
 
-async def _left(turn: Turn) -> AgentState:
+async def _interrupted_state(turn: Turn) -> AgentState:
     if turn.graph is None:
         raise ValueError("only a turn with a graph leaves checkpoints to go on from")
     left = await turn.graph.aget_state({"configurable": {"thread_id": turn.thread}})

@@ -3,7 +3,7 @@
 from operator import add
 from typing import Annotated, TypedDict
 
-from selfright.domain.answers import Attempt, Cost, Draft, Iteration, Message, Restated, Step
+from selfright.domain.answers import Attempt, Cost, Draft, Iteration, Message, Repetition, Step
 from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
 from selfright.domain.passages import Hit, Language, Strip
 from selfright.domain.routing import RoutingDecision
@@ -48,7 +48,7 @@ class AgentState(TypedDict, total=False):
     personal: tuple[tuple[str, ...], ...]
     query_class: QueryClass
     fast_path: bool
-    restated: Restated | None
+    restated: Repetition | None
 
     # evidence of this pass
     routing: RoutingDecision

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from selfright.domain.answers import EvaluationRequest
-from selfright.domain.errors import FAILURES, UnknownName
+from selfright.domain.errors import RECOVERABLE_ERRORS, UnknownName
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import AnswerQuality, Evaluation, QueryClass
 from selfright.domain.ports import Evaluator, RefineStrategy
@@ -85,7 +85,7 @@ class CorrectiveRAGStrategy:
     async def _evaluate(self, request: EvaluationRequest) -> tuple[Evaluation, tuple[str, ...]]:
         try:
             return await self.evaluator.evaluate(request), ()
-        except FAILURES as error:
+        except RECOVERABLE_ERRORS as error:
             log.warning("the evaluator failed (%s); another judge stands in", type(error).__name__)
             judged = await self.fallback.evaluate(request)
             return judged, ((_STOOD_IN if judged.verified else _NOT_VERIFIED)[request.language],)

@@ -16,7 +16,7 @@ from selfright.flow.nodes.write import assemble_context, generate, refine_knowle
 from selfright.flow.state import AgentState
 
 
-async def traced(name: str, visit: Awaitable[dict[str, Any]], tools: Tools) -> dict[str, Any]:
+async def run_node(name: str, visit: Awaitable[dict[str, Any]], tools: Tools) -> dict[str, Any]:
     """The update that a node's visit gives, with its step; watchers of the turn are told of the visit."""
     began = time.perf_counter()
     with tools.visiting(name) if tools.visiting else nullcontext():

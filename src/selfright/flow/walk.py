@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 from selfright.domain.tools import Tools
 from selfright.flow.presets import END, Preset
 from selfright.flow.state import AgentState
-from selfright.flow.table import NODES, traced
+from selfright.flow.table import NODES, run_node
 
 Part = tuple[str, Any]
 """What LangGraph's ``astream`` gives for several modes: the mode (``updates``, ``values``, ``custom``) and its part."""
@@ -27,7 +27,7 @@ _EXTENDED: Mapping[str, Callable[[Any, Any], Any]] = {
 
 async def walk(preset: Preset, start: AgentState, tools: Tools, most_steps: int) -> AsyncGenerator[Part, None]:
     """The turn's parts as they come. Raises what a node raises, and ``RecursionError`` after ``most_steps`` steps."""
-    state = _taken_over(dict.fromkeys(_EXTENDED, ()), [dict(start)])
+    state = _apply_updates(dict.fromkeys(_EXTENDED, ()), [dict(start)])
     yield "values", state
     names = [preset.start]
     for _ in range(most_steps):
@@ -38,7 +38,7 @@ async def walk(preset: Preset, start: AgentState, tools: Tools, most_steps: int)
                     updates.update(part)
                 yield kind, part
         following = {target for name in names for target in _targets(preset, name, state, updates[name])}
-        state = _taken_over(state, [updates[name] for name in names])
+        state = _apply_updates(state, [updates[name] for name in names])
         yield "values", state
         names = sorted(following - {END})
         if not names:
@@ -48,7 +48,7 @@ async def walk(preset: Preset, start: AgentState, tools: Tools, most_steps: int)
 
 async def _step(names: Sequence[str], state: Any, tools: Tools) -> AsyncGenerator[Part, None]:
     if len(names) == 1 and tools.emit is None:  # the usual turn: nothing to wait for beside the node
-        yield "updates", {names[0]: await traced(names[0], NODES[names[0]](state, tools), tools)}
+        yield "updates", {names[0]: await run_node(names[0], NODES[names[0]](state, tools), tools)}
         return
     loop, happened = asyncio.get_running_loop(), asyncio.Queue[Any]()
 
@@ -56,7 +56,7 @@ async def _step(names: Sequence[str], state: Any, tools: Tools) -> AsyncGenerato
         loop.call_soon_threadsafe(happened.put_nowait, event)
 
     heard = tools if tools.emit is None else replace(tools, emit=emit)
-    visits = {asyncio.create_task(traced(name, NODES[name](state, heard), heard)): name for name in names}
+    visits = {asyncio.create_task(run_node(name, NODES[name](state, heard), heard)): name for name in names}
     for visit in visits:
         visit.add_done_callback(happened.put_nowait)  # called as events are, so behind those of the node
     try:
@@ -76,11 +76,11 @@ async def _step(names: Sequence[str], state: Any, tools: Tools) -> AsyncGenerato
 
 def _targets(preset: Preset, name: str, state: Mapping[str, Any], update: Mapping[str, Any]) -> Sequence[str]:
     edge = preset.edges[name]
-    following = edge if isinstance(edge, str) else edge(_taken_over(state, [update]))
+    following = edge if isinstance(edge, str) else edge(_apply_updates(state, [update]))
     return [following] if isinstance(following, str) else following
 
 
-def _taken_over(state: Mapping[str, Any], updates: Iterable[Mapping[str, Any]]) -> Any:
+def _apply_updates(state: Mapping[str, Any], updates: Iterable[Mapping[str, Any]]) -> Any:
     """The state with the updates of one step in it; only fields that are extended may be in several."""
     new = dict(state)
     written: set[str] = set()

@@ -15,7 +15,7 @@ from selfright.domain.passages import Document, Language
 from selfright.domain.routing import collection_name
 from selfright.ingest.files import SourceFile, readable_name
 from selfright.ingest.readers import jsonl
-from selfright.ingest.readers.rows import BadRow, documents, given_id
+from selfright.ingest.readers.rows import BadRow, documents, record_id
 
 _SAMPLED = 8
 _IDS = ("_id", "id", "doc_id", "document_id")
@@ -79,7 +79,7 @@ class CorpusLayout:
         for number, (_, document) in enumerate(self._documents()):
             if number >= len(self._rows) or self._rows[number].digest != _digest(document.text):
                 raise self._corpus.refuse("the file changed while it was read; import it again")
-            yield document, [self._checked(document, part) for part in self.parts_of(number)]
+            yield document, [self._check_part(document, part) for part in self.parts_of(number)]
 
     def parts_of(self, row: int) -> list[Part]:
         """The parts of a row in reading order."""
@@ -105,7 +105,7 @@ class CorpusLayout:
 
     def _documents(self) -> Iterator[tuple[int, Document]]:
         for line, row in _lines(self._corpus):
-            named = {**row, "_id": given_id(row, _IDS)} if isinstance(row, dict) else row
+            named = {**row, "_id": record_id(row, _IDS)} if isinstance(row, dict) else row
             for document in documents(self._corpus, [(line, named)]):
                 if isinstance(document, UnreadableFile):
                     raise document
@@ -150,7 +150,7 @@ class CorpusLayout:
 
         Of rows with one text the one at the line's own place is meant.
         """
-        name, index = given_id(row, _IDS), row.get("index")
+        name, index = record_id(row, _IDS), row.get("index")
         found: list[int]
         if name is not None:
             found = [self._by_id[str(name)]] if str(name) in self._by_id else []
@@ -169,7 +169,7 @@ class CorpusLayout:
             raise BadRow("several rows of the corpus have its 'text'; name the row by 'id' or 'index'")
         return found[0] if len(found) == 1 else number
 
-    def _checked(self, document: Document, part: Part) -> Part:
+    def _check_part(self, document: Document, part: Part) -> Part:
         if self._meta and part.digest not in (None, _digest(document.text[part.start : part.end])):
             raise self._meta.refuse(
                 f"line {part.line}: its 'text' is not that of '{document.id}' from {part.start} to {part.end}; "

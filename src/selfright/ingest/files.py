@@ -43,7 +43,7 @@ def decode(data: bytes, refuse: Callable[[str], Exception], declared: str | None
             return text
     if b"\0" in data:
         raise refuse(f"binary content where text was expected; {_HELP}")
-    text = _declared(data, declared) or _strictly(data, "utf-8") or _guessed(data)
+    text = _declared_encoding(data, declared) or _strictly(data, "utf-8") or _guess_encoding(data)
     if text is None:
         raise refuse(f"its encoding could not be told; {_HELP}")
     return text
@@ -62,7 +62,7 @@ def _strictly(data: bytes, encoding: str) -> str | None:
         return None
 
 
-def _declared(data: bytes, name: str | None) -> str | None:
+def _declared_encoding(data: bytes, name: str | None) -> str | None:
     if not name:
         return None
     # Pages that say EUC-KR or KS C 5601 are written in its superset, code page 949.
@@ -84,7 +84,7 @@ def _korean(data: bytes) -> str | None:
     return text if common >= 0.9 * len(foreign) else None
 
 
-def _guessed(data: bytes) -> str | None:
+def _guess_encoding(data: bytes) -> str | None:
     from charset_normalizer import from_bytes
 
     sample = data if len(data) <= _GUESSED_BYTES else data[:_GUESSED_BYTES].rpartition(b"\n")[0]

@@ -16,9 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from selfright.ingest.apart import Bounds, answer, map_apart
 from selfright.ingest.files import SourceFile
 from selfright.ingest.parallel import file_of, task_of
+from selfright.ingest.sandbox import Bounds, answer, map_apart
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,21 +132,21 @@ def _pages(task: dict[str, Any]) -> Iterator[tuple[tuple[int, list[str]], int]]:
     for number in task["numbers"]:
         if time.monotonic() > end:
             return
-        yield (number, _read(tesserocr, engine, _rendered(data, number))), _AT_ONCE
+        yield (number, _read(tesserocr, engine, _render(data, number))), _AT_ONCE
 
 
-def _rendered(data: bytes, number: int) -> "NDArray[np.uint8]":
+def _render(data: bytes, number: int) -> "NDArray[np.uint8]":
     """A page's grey values, rows by columns."""
     import numpy as np
     from PIL import Image
 
-    (page,) = _parsed(data, number).pages
+    (page,) = _parse(data, number).pages
     dpi = min(_DPI, 72 * (_PIXELS / max(page.width * page.height, 1)) ** 0.5)
-    (picture,) = _parsed(data, number, dpi=dpi, extract_screenshots=True).screenshots
+    (picture,) = _parse(data, number, dpi=dpi, extract_screenshots=True).screenshots
     return np.asarray(Image.open(io.BytesIO(picture.image_bytes)).convert("L"))
 
 
-def _parsed(data: bytes, number: int, **options: Any) -> Any:
+def _parse(data: bytes, number: int, **options: Any) -> Any:
     liteparse: Any = importlib.import_module("liteparse")
     return liteparse.LiteParse(ocr_enabled=False, quiet=True, target_pages=str(number), **options).parse(data)
 

@@ -69,12 +69,12 @@ def readings(
         def lost(tasks: Tasks) -> list[Answers]:
             """Each file of the group alone, so that only the one that ends its readers is lost."""
             if len(tasks) == 1:
-                return [[encoded(file_of(tasks[0]).refuse(_LOST))]]
+                return [[encode_item(file_of(tasks[0]).refuse(_LOST))]]
             return [answers for one in workers.map(([task] for task in tasks), _read_tasks, lost) for answers in one]
 
         answers = itertools.chain.from_iterable(workers.map(_groups(apart), _read_tasks, lost))
         for file, size in files:
-            yield map(decoded, next(answers)) if _is_sent(file, size) else read_here(file)
+            yield map(decode_item, next(answers)) if _is_sent(file, size) else read_here(file)
 
 
 def _is_sent(file: SourceFile, size: int) -> bool:
@@ -106,7 +106,7 @@ def work(_setup: None) -> Callable[[Tasks], list[Answers]]:
 
 
 def _read_tasks(tasks: Tasks) -> list[Answers]:
-    return [[encoded(with_spans(item)) for item in read_here(file_of(task))] for task in tasks]
+    return [[encode_item(with_spans(item)) for item in read_here(file_of(task))] for task in tasks]
 
 
 def read_here(file: SourceFile) -> Iterator[ReadDocument | UnreadableFile]:
@@ -136,14 +136,14 @@ def file_of(task: dict[str, Any]) -> SourceFile:
     return SourceFile(Path(task["path"]), task["name"], FileLimits(**task["limits"]))
 
 
-def encoded(item: ReadDocument | UnreadableFile) -> dict[str, Any]:
+def encode_item(item: ReadDocument | UnreadableFile) -> dict[str, Any]:
     """What was read as a JSON value."""
     if isinstance(item, UnreadableFile):
         return {"path": item.path, "why": item.why}
     return {"document": asdict(item.document), "spans": item.spans}
 
 
-def decoded(item: dict[str, Any]) -> ReadDocument | UnreadableFile:
+def decode_item(item: dict[str, Any]) -> ReadDocument | UnreadableFile:
     """What was read again."""
     if "why" in item:
         return UnreadableFile(item["path"], item["why"])

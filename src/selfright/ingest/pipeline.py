@@ -143,8 +143,8 @@ class Run:
 
     def take(self, reading: ReadDocument) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
-        document = dataclasses.replace(reading.document.brought_by(self._origin), collection=self._collection)
-        look = cache(self._known)
+        document = dataclasses.replace(reading.document.with_origin(self._origin), collection=self._collection)
+        look = cache(self._known_document)
         document = dataclasses.replace(document, id=name_of(document, look))
         before, now = look(document.id), Known.of(document, fresh=True)
         self.seen[document.id] = now
@@ -187,7 +187,7 @@ class Run:
         if len(self._changes) < _NAMED:
             self._changes.append(change)
 
-    def _known(self, document_id: str) -> Known | None:
+    def _known_document(self, document_id: str) -> Known | None:
         if document_id in self.seen:
             return self.seen[document_id]
         stored = self._library.document(document_id)

@@ -129,11 +129,11 @@ class RayWorkers:
 def do(path: list[str], entry: str, setup: str, task: Any) -> Any:
     """Does a task in a worker's process, which keeps what the entry made for the next one."""
     sys.path += [place for place in path if place not in sys.path and os.path.isdir(place)]
-    return _made(entry, setup)(task)
+    return _make_worker(entry, setup)(task)
 
 
 @lru_cache(maxsize=4)
-def _made(entry: str, setup: str) -> Callable[[Any], Any]:
+def _make_worker(entry: str, setup: str) -> Callable[[Any], Any]:
     module, name = entry.split(":")
     make: Callable[[Any], Callable[[Any], Any]] = getattr(importlib.import_module(module), name)
     return make(json.loads(setup))

@@ -62,7 +62,7 @@ def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passa
     mixed = len({section.language for section in found} - {None}) > 1
     runs = list(_runs(found))
     if _short(document.text, words):
-        sections = (_merged(run) for run in runs)
+        sections = (_merge(run) for run in runs)
     else:
         overlap = min(overlap, words // 2)
         sections = (part for run in runs for part in _parts_of_sections(run, words, overlap))
@@ -180,7 +180,7 @@ def _pieces(text: str, start: int, end: int, words: int) -> Iterator[tuple[int, 
     yield first, last
 
 
-def _merged(sections: Sequence[Section]) -> Section:
+def _merge(sections: Sequence[Section]) -> Section:
     """One section of several; its path is what the paths of those with text have in common."""
     paths = [section.path for section in sections if section.body] or [section.path for section in sections]
     shared: list[str] = []
@@ -211,24 +211,24 @@ def _runs(sections: Iterable[Section]) -> Iterator[Sequence[Section]]:
 
 
 def _parts_of_sections(sections: Sequence[Section], words: int, overlap: int) -> Iterator[Section]:
-    for section in _grouped(sections, words):
+    for section in _group(sections, words):
         for units in _parts(section.units, words, overlap):
             yield _section(section.path, units, section.language)
 
 
-def _grouped(sections: Iterable[Section], words: int) -> Iterator[Section]:
+def _group(sections: Iterable[Section], words: int) -> Iterator[Section]:
     """Tiny neighbours put together up to the size."""
     group: list[Section] = []
     body = size = 0.0
     for section in sections:
         tiny = min(body, section.body) < words * _TINY
         if body and not (tiny and size + section.size <= words * _SLACK):
-            yield _merged(group)
+            yield _merge(group)
             group, body, size = [], 0.0, 0.0
         group.append(section)
         body, size = body + section.body, size + section.size
     if group:
-        yield _merged(group)
+        yield _merge(group)
 
 
 def _parts(units: Sequence[Unit], words: int, overlap: int) -> Iterator[Sequence[Unit]]:

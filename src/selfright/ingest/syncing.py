@@ -66,7 +66,7 @@ def sync(
     from there, unless ``allow_empty``. A dry run needs no writer.
     """
     found = discover(paths, maybe_none=True)
-    within = _stored(paths, library, options.collection)
+    within = _stored_documents(paths, library, options.collection)
     if not options.allow_empty:
         _check_not_empty(paths, found, within)
     target = NoIndex() if options.dry_run or writer is None else writer
@@ -76,7 +76,7 @@ def sync(
     run.unchanged = len(unread)
     run.through(progress)
     seen = {*run.seen, *unread}
-    gone, kept = _gone(within, seen, {_real(Path(error.path)) for error in run.failed})
+    gone, kept = _find_removed(within, seen, {_real(Path(error.path)) for error in run.failed})
     run.remove(gone)
     run.flush(commit=True)
     if options.states is not None and not options.dry_run:
@@ -89,7 +89,7 @@ _Within = Mapping[str, list[DocumentInfo]]
 """The documents of a collection that came from the paths, by the file they are from."""
 
 
-def _stored(paths: Sequence[Path], library: Documents, collection: str) -> _Within:
+def _stored_documents(paths: Sequence[Path], library: Documents, collection: str) -> _Within:
     within: dict[str, list[DocumentInfo]] = defaultdict(list)
     roots = [_real(path) for path in paths]
     real = cache(os.path.realpath)  # many documents may come from one file, and links are looked up on the disk
@@ -107,7 +107,7 @@ def _leave(within: _Within, found: Discovery, now: FileStates, states: FileState
     return {info.id for place in same for info in within[place]}
 
 
-def _gone(within: _Within, seen: set[str], failed: set[str]) -> tuple[list[tuple[str, str | None]], int]:
+def _find_removed(within: _Within, seen: set[str], failed: set[str]) -> tuple[list[tuple[str, str | None]], int]:
     """Ids and sources of what is gone, and the number of those that stay since they could not be looked at."""
     gone: list[tuple[str, str | None]] = []
     kept = 0

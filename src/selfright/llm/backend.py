@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from selfright.domain.chat import ChatRequest, Finish, Say
+from selfright.domain.chat import ChatRequest, Finish, OnText
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -49,8 +49,8 @@ class Backend(Protocol):
         """What fails together: the provider, with its address where that was set."""
         ...
 
-    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
-        """One request; streamed when ``say`` is given, which hears the text as it comes, thinking included.
+    async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
+        """One request; streamed when ``on_text`` is given, which hears the text as it comes, thinking included.
 
         ``mode`` matters only when ``request.schema`` is set. Raises ``ModelUnavailable`` or ``ModelRejected``, and
         lets ``CancelledError`` through; ``NotImplementedError`` where the model cannot do ``mode`` at all.
@@ -143,7 +143,7 @@ class CompletionReading(ReplyAssembler):
 
     def whole(self, reply: object) -> None:
         """Takes in a whole reply. Raises ``NoReplyError`` when it is none."""
-        if not isinstance(reply, Mapping) or reply.get("error") or not _said(_first(reply.get("choices"))):
+        if not isinstance(reply, Mapping) or reply.get("error") or not _message(_first(reply.get("choices"))):
             raise NoReplyError(reply)
         self.add(reply)
 
@@ -153,7 +153,7 @@ class CompletionReading(ReplyAssembler):
             raise NoReplyError(reply)
         self._count(reply.get("usage"))
         choice = _first(reply.get("choices"))
-        said = _said(choice)
+        said = _message(choice)
         self.texts.append(text := text_of(said.get("content")))
         self.thought |= bool(said.get("reasoning_content") or said.get("reasoning"))
         self._call(_first(said.get("tool_calls")))
@@ -249,7 +249,7 @@ def _first(items: object) -> Mapping[str, Any]:
     return first if isinstance(first, Mapping) else {}
 
 
-def _said(choice: Mapping[str, Any]) -> Mapping[str, Any]:
+def _message(choice: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a choice says: its message, or the piece of it in a stream."""
     said = choice.get("message") or choice.get("delta")
     return said if isinstance(said, Mapping) else {}

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from selfright.domain.budget import Meter
-from selfright.domain.chat import ChatReply, ChatRequest, Finish, Say
+from selfright.domain.chat import ChatReply, ChatRequest, Finish, OnText
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.llm.structured import AttemptPlan, Capabilities, CutOffError, RefusedError, UnfitError
@@ -59,8 +59,8 @@ class TurnModel:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     random: Callable[[], float] = random.random
 
-    async def complete(self, request: ChatRequest, say: Say | None = None) -> ChatReply:
-        """The model's reply. ``say`` hears plain text without thinking; an object is never said.
+    async def complete(self, request: ChatRequest, on_text: OnText | None = None) -> ChatReply:
+        """The model's reply. ``on_text`` hears plain text without thinking; an object is never said.
 
         Raises ``ModelUnavailable``, ``ModelRejected``, ``ReplyUnusable`` or ``BudgetSpent``; the meter counts the first
         three as trouble, and with the first two the turn is degraded.
@@ -69,7 +69,7 @@ class TurnModel:
         proven = self.capabilities.mode(name) is not None
         plan = AttemptPlan(request, self.capabilities.rungs(name), proven, self.policy.attempts)
         try:
-            while (reply := await self._step(plan, say)) is None:
+            while (reply := await self._step(plan, on_text)) is None:
                 pass
             return reply
         except (ModelUnavailable, ModelRejected, ReplyUnusable) as error:
@@ -79,21 +79,21 @@ class TurnModel:
                 log.error("%s", error)
             raise
 
-    async def _step(self, plan: AttemptPlan, say: Say | None) -> ChatReply | None:
+    async def _step(self, plan: AttemptPlan, on_text: OnText | None) -> ChatReply | None:
         """One attempt; None when it failed and another one is to be made, which is then due."""
         if obstacle := self._obstacle(plan.request):
             raise obstacle
-        heard = _Heard(say) if say and plan.request.schema is None else None
+        heard = _Heard(on_text) if on_text and plan.request.schema is None else None
         try:
             return await self._attempt(plan, heard)
         except (ModelUnavailable, ModelRejected, ReplyUnusable) as error:
             if (heard and heard.anything) or not plan.goes_on(error):
                 raise
             wait = self._wait(plan, error)
-            if not wait < self._left(plan.request) or self._obstacle(plan.request):
+            if not wait < self._time_left(plan.request) or self._obstacle(plan.request):
                 raise
             if wait:
-                with self._counted(plan.request):
+                with self._count_call(plan.request):
                     await self.sleep(wait)
             if self._obstacle(plan.request):
                 raise
@@ -115,22 +115,22 @@ class TurnModel:
                 "s; raise deadline_s, or let a quicker model judge"
             )
         if blocked := self.breaker.blocked_for:
-            return self._left_alone(blocked)
+            return self._without_reply(blocked)
         return None
 
-    def _left_alone(self, seconds: float) -> ModelUnavailable:
+    def _without_reply(self, seconds: float) -> ModelUnavailable:
         return ModelUnavailable(
             f"{self.backend.name} was not called: {self.backend.provider} failed just before and is left alone for "
             f"another {seconds:.0f} s",
             called=False,
         )
 
-    def _left(self, request: ChatRequest) -> float:
+    def _time_left(self, request: ChatRequest) -> float:
         """Seconds that are left for the request."""
         left = self.meter.deadline_s - self.meter.seconds
         return left if request.final else min(left, self.meter.aside_left_s)
 
-    def _counted(self, request: ChatRequest) -> AbstractContextManager[None]:
+    def _count_call(self, request: ChatRequest) -> AbstractContextManager[None]:
         """Counts the time as spent beside the answer, unless the request is the answer."""
         return contextlib.nullcontext() if request.final else self.meter.aside()
 
@@ -145,31 +145,31 @@ class TurnModel:
     async def _attempt(self, plan: AttemptPlan, heard: "_Heard | None") -> ChatReply:
         ticket = self.breaker.admit()
         if ticket is None:  # another thread took the trial
-            raise self._left_alone(self.breaker.blocked_for)
-        report: Callable[[int], None] = self.breaker.released  # of a call that was cancelled
+            raise self._without_reply(self.breaker.blocked_for)
+        report: Callable[[int], None] = self.breaker.release  # of a call that was cancelled
         self.meter.llm_calls += 1
         request = plan.to_send
         try:
-            with self._counted(request):
-                raw = await self._timed(request, plan.mode, heard)
-            report = self.breaker.succeeded
+            with self._count_call(request):
+                raw = await self._with_timeout(request, plan.mode, heard)
+            report = self.breaker.note_success
         except UnfitError:
             self.meter.llm_calls -= 1  # nothing was sent
             raise
         except _ShortOfTimeError:
             raise
         except ModelUnavailable:
-            report = self.breaker.failed
+            report = self.breaker.note_failure
             raise
         except ModelRejected as error:
-            report = self.breaker.turned_away if error.status in _WRONG_KEY else self.breaker.succeeded
+            report = self.breaker.note_rejection if error.status in _WRONG_KEY else self.breaker.note_success
             raise
         finally:
             report(ticket)
         return self._read(request, plan, raw, heard)
 
-    async def _timed(self, request: ChatRequest, mode: Mode, heard: "_Heard | None") -> RawReply:
-        limit = min(self.policy.timeout_s, self._left(request))
+    async def _with_timeout(self, request: ChatRequest, mode: Mode, heard: "_Heard | None") -> RawReply:
+        limit = min(self.policy.timeout_s, self._time_left(request))
         name = self.backend.name
         try:
             async with asyncio.timeout(limit) as timer:
@@ -210,15 +210,15 @@ class TurnModel:
     def _count(self, request: ChatRequest, raw: RawReply) -> tuple[int, int]:
         """Adds the tokens to the meter: the provider's count, or an estimate where there is none."""
         sent, received = raw.prompt_tokens, raw.completion_tokens
-        sent = max(0, sent) if sent is not None else estimated_tokens(request.system + request.user)
+        sent = max(0, sent) if sent is not None else estimate_tokens(request.system + request.user)
         written = raw.text if raw.arguments is None else f"{raw.text}{raw.arguments}"
-        received = max(0, received) if received is not None else estimated_tokens(written)
+        received = max(0, received) if received is not None else estimate_tokens(written)
         self.meter.prompt_tokens += sent
         self.meter.completion_tokens += received
         return sent, received
 
 
-def estimated_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """About how many tokens: one per Hangul syllable, kana or ideograph, one per four of the other characters."""
     wide = len(_WIDE.findall(text))
     return wide + math.ceil((len(text) - wide) / 4)
@@ -239,8 +239,8 @@ class _ShortOfTimeError(ModelUnavailable):
 class _Heard:
     """Passes on what is said, without thinking; ``anything``: something was heard, which cannot be taken back."""
 
-    def __init__(self, say: Say) -> None:
-        self._say = say
+    def __init__(self, on_text: OnText) -> None:
+        self._say = on_text
         self._thinking = ThinkingFilter()
         self.anything = False
 

@@ -5,10 +5,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from selfright.domain.chat import ChatRequest, Say
+from selfright.domain.chat import ChatRequest, OnText
 from selfright.domain.errors import ModelRejected, ModelUnavailable
 from selfright.llm.backend import MessageReading, Mode, RawReply
-from selfright.llm.clients import PerLoop, translated
+from selfright.llm.clients import PerLoop, translate_error
 from selfright.llm.dialects import (
     MOST_REFUSED,
     Learned,
@@ -57,20 +57,20 @@ class LangChainBackend:
         self._model = model
         self._learned: Learned | None = None
 
-    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
+    async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
         """See ``Backend.attempt``."""
-        model = await self._made()
+        model = await self._make_model()
         learned = self._learned = self._learned or Learned(first_style(model))
         for _ in range(MOST_REFUSED):
             style = learned.style
             call = self._call(model, style, request, mode)
             try:
-                reading = await self._asked(model, call, style, request, say)
+                reading = await self._invoke(model, call, style, request, on_text)
             except Exception as error:
-                if not learned.refused(style, error):
-                    raise translated(error, self.name, self._key) from error
+                if not learned.note_refusal(style, error):
+                    raise translate_error(error, self.name, self._key) from error
             else:
-                learned.heard(reading.text, reading.thought)
+                learned.note_reply(reading.text, reading.thought)
                 return reading.reply()
         raise ModelRejected(f"{self.name} refuses one parameter after the other; use another model")
 
@@ -79,20 +79,20 @@ class LangChainBackend:
 
         Raises ``ModelUnavailable`` when it cannot be made. Nothing is sent.
         """
-        await self._made()
+        await self._make_model()
 
     async def aclose(self) -> None:
         """Closes the connections of the running event loop; a loop that ends in order does so by itself."""
         if isinstance(self._model, PerLoop):
             await self._model.aclose()
 
-    async def _made(self) -> "BaseChatModel":
+    async def _make_model(self) -> "BaseChatModel":
         if not isinstance(self._model, PerLoop):
             return self._model
         try:
             return await self._model.get()
         except Exception as error:
-            raise translated(error, self.name, self._key) from error
+            raise translate_error(error, self.name, self._key) from error
 
     def _call(self, model: "BaseChatModel", style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
         try:
@@ -103,29 +103,34 @@ class LangChainBackend:
             if isinstance(error, ValueError) and request.schema is not None and mode is not Mode.TEXT:
                 # Some clients know of a model that it calls no tools, and say so in this way.
                 raise NotImplementedError from error
-            raise translated(error, self.name, self._key) from error
+            raise translate_error(error, self.name, self._key) from error
 
-    async def _asked(
-        self, model: "BaseChatModel", call: ProviderCall, style: Style, request: ChatRequest, say: Say | None
+    async def _invoke(
+        self, model: "BaseChatModel", call: ProviderCall, style: Style, request: ChatRequest, on_text: OnText | None
     ) -> MessageReading:
         reading = MessageReading()
-        if say is None or call.wrapped:
+        if on_text is None or call.wrapped:
             reply = await call.runnable.ainvoke(_messages(request), _SILENT, **call.options)
             text = reading.add(reply["raw"] if call.wrapped else reply)
-            if say is not None and text:
-                say(text)
+            if on_text is not None and text:
+                on_text(text)
         else:
-            await self._streamed(call, stream_options(model, style), request, say, reading)
+            await self._stream(call, stream_options(model, style), request, on_text, reading)
         return reading
 
-    async def _streamed(
-        self, call: ProviderCall, options: dict[str, Any], request: ChatRequest, say: Say, reading: MessageReading
+    async def _stream(
+        self,
+        call: ProviderCall,
+        options: dict[str, Any],
+        request: ChatRequest,
+        on_text: OnText,
+        reading: MessageReading,
     ) -> None:
         pieces = call.runnable.astream(_messages(request), _SILENT, **call.options, **options)
         async with contextlib.aclosing(pieces) as stream:  # type: ignore[type-var]  # a generator, though typed less
             async for piece in stream:
                 if text := reading.add(piece):
-                    say(text)
+                    on_text(text)
         if reading.finish is None and call.says_when_done:
             raise ModelUnavailable(f"{self.name} should have finished its reply, but the stream broke off; try again")
 

@@ -34,13 +34,13 @@ class ModelChecks:
 
     def worse(self, name: str) -> frozenset[Job]:
         """The jobs that the model should not be asked for; none for one that was never checked."""
-        jobs = self.found(name).get("jobs", {})
+        jobs = self.find_check(name).get("jobs", {})
         if not isinstance(jobs, Mapping):
             return frozenset()
         worse = {job for job in Job if isinstance(jobs.get(job), Mapping) and jobs[job].get("may") is False}
         return frozenset(worse | {other for job in worse for other in _ALONGSIDE.get(job, ())})
 
-    def found(self, name: str) -> Mapping[str, Any]:
+    def find_check(self, name: str) -> Mapping[str, Any]:
         """What was stored for the model, or shipped; empty when nothing was."""
         found = _read(self._path).get(name) or _read(SHIPPED).get(name)
         return found if isinstance(found, Mapping) else {}

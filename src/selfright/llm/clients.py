@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from selfright.domain.errors import ModelRejected, ModelUnavailable
-from selfright.resilience import asked_to_wait, seconds_in
+from selfright.resilience import retry_after, seconds_in
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class PerLoop(Generic[T]):
         loop = asyncio.get_running_loop()
         kept = self._kept.get(loop)
         if kept is None:
-            kept = await asyncio.to_thread(self._made, loop)
+            kept = await asyncio.to_thread(self._make_client, loop)
         if not kept.guarded:
             kept.guarded = True
             await anext(kept.guard)
@@ -59,7 +59,7 @@ class PerLoop(Generic[T]):
         if kept is not None:
             await kept.guard.aclose()
 
-    def _made(self, loop: asyncio.AbstractEventLoop) -> _Kept[T]:
+    def _make_client(self, loop: asyncio.AbstractEventLoop) -> _Kept[T]:
         with self._lock:
             for closed in [known for known in self._kept if known.is_closed()]:
                 del self._kept[closed]
@@ -99,7 +99,7 @@ _PARAMETERS = {
 _NAMED = re.compile("|".join(rf"\b{name}\b" for name in _PARAMETERS))
 
 
-def translated(
+def translate_error(
     error: BaseException, model: str = "the language model", key: str = "the provider's key"
 ) -> ModelUnavailable | ModelRejected:
     """What ``error`` means; ``model`` names the model and ``key`` the variable of its key in the message.
@@ -114,7 +114,7 @@ def translated(
     return ModelUnavailable(_absence(error, status, model), status=status, retry_after=_retry_after(error))
 
 
-def refused_parameter(error: BaseException) -> str | None:
+def find_refused_parameter(error: BaseException) -> str | None:
     """Which of our parameters a provider would not have: ``temperature``, ``limit`` (of tokens) or ``usage``.
 
     None when it named none of them, or when what it minds is the length of the prompt.
@@ -267,7 +267,7 @@ def _retry_after(error: BaseException) -> float | None:
     for one in _chain(error):
         headers = getattr(getattr(one, "response", None), "headers", None)
         if isinstance(headers, Mapping):
-            seconds = asked_to_wait({str(name).lower(): str(value) for name, value in headers.items()})
+            seconds = retry_after({str(name).lower(): str(value) for name, value in headers.items()})
             if seconds is not None:
                 return seconds
         for value in _delays(getattr(one, "details", None)):

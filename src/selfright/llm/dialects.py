@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from selfright.domain.chat import ChatRequest
 from selfright.llm.backend import Mode
-from selfright.llm.clients import refused_parameter
+from selfright.llm.clients import find_refused_parameter
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -78,15 +78,15 @@ class Learned:
 
     style: Style
 
-    def refused(self, tried: Style, error: BaseException) -> bool:
+    def note_refusal(self, tried: Style, error: BaseException) -> bool:
         """Whether ``error`` turned down a parameter of the style ``tried``, and there is another to try now."""
-        if (parameter := refused_parameter(error)) is None:
+        if (parameter := find_refused_parameter(error)) is None:
             return False
         if self.style == tried:  # else another request has learned it meanwhile
             self.style = tried.without(parameter) or tried
         return self.style != tried
 
-    def heard(self, text: str, thought: bool) -> None:
+    def note_reply(self, text: str, thought: bool) -> None:
         """Takes note of a reply: a model that is seen to think gets room for that from then on."""
         if thought or _THINKING.search(text):
             self.style = self.style.thinking()
@@ -136,7 +136,7 @@ def call_for(model: "BaseChatModel", style: Style, request: ChatRequest, mode: M
 
 
 def _call(model: "BaseChatModel", kind: str, style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
-    tuned, options = _by_options(model, style, request) if kind == _OPENAI else (_copied(model, style, request), {})
+    tuned, options = _by_options(model, style, request) if kind == _OPENAI else (_copy_model(model, style, request), {})
     if request.schema is None or mode is Mode.TEXT:
         return ProviderCall(tuned, options)
     if mode is Mode.TOOL:
@@ -149,7 +149,7 @@ def _call(model: "BaseChatModel", kind: str, style: Style, request: ChatRequest,
     if kind == _GOOGLE:
         schema = dict(request.schema)
         return ProviderCall(tuned, {"response_mime_type": "application/json", "response_json_schema": schema})
-    return _structured(tuned, request.schema)
+    return _bind_schema(tuned, request.schema)
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def _by_options(model: "BaseChatModel", style: Style, request: ChatRequest) -> t
     return model, options
 
 
-def _copied(model: "BaseChatModel", style: Style, request: ChatRequest) -> "BaseChatModel":
+def _copy_model(model: "BaseChatModel", style: Style, request: ChatRequest) -> "BaseChatModel":
     """The model with its fields set; its client is shared. Options of a call would differ from library to library."""
     fields: dict[str, Any] = {}
     if style.temperature:
@@ -218,7 +218,7 @@ def _with_tool(model: "BaseChatModel", options: dict[str, Any], schema: Mapping[
     return ProviderCall(bound, options)
 
 
-def _structured(model: "BaseChatModel", schema: Mapping[str, Any]) -> ProviderCall:
+def _bind_schema(model: "BaseChatModel", schema: Mapping[str, Any]) -> ProviderCall:
     """Whatever the library does for a JSON schema; LangChain's own default is a tool call, and that is another mode."""
     from langchain_core.language_models import BaseChatModel
 

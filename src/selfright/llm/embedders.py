@@ -68,7 +68,7 @@ class LangChainEmbedder:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
             batch = [_sendable(text) for text in texts[start : start + _BATCH]]
-            vectors[start : start + len(batch)] = self._sized(self._documents(batch))
+            vectors[start : start + len(batch)] = self._check_size(self._documents(batch))
         return vectors
 
     def embed_query(self, text: str) -> "NDArray[np.float32]":
@@ -77,27 +77,27 @@ class LangChainEmbedder:
         Many models embed a question in another way than a passage; ``embed`` is for passages.
         """
         sent = _sendable(text)
-        row = self._asked(
+        row = self._call(
             lambda: self._embeddings.embed_query(sent),
             lambda: self._embeddings.aembed_query(sent),
         )
-        vector: NDArray[np.float32] = self._sized(self._checked([row], 1))[0]
+        vector: NDArray[np.float32] = self._check_size(self._check_rows([row], 1))[0]
         return vector
 
     def _documents(self, texts: list[str]) -> "NDArray[np.float32]":
-        rows = self._asked(
+        rows = self._call(
             lambda: self._embeddings.embed_documents(texts),
             lambda: self._embeddings.aembed_documents(texts),
         )
-        return self._checked(rows, len(texts))
+        return self._check_rows(rows, len(texts))
 
-    def _asked(self, plain: Callable[[], T], waiting: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    def _call(self, plain: Callable[[], T], waiting: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """The model's answer; a model that only has coroutines is asked by them."""
         try:
             try:
                 return plain()
             except NotImplementedError:
-                return _waited_for(waiting)
+                return _wait_for(waiting)
         except Exception as error:
             # The provider's own words stay in the cause: they can hold an address with a password in it.
             raise EmbeddingFailed(
@@ -105,24 +105,24 @@ class LangChainEmbedder:
                 "check the model's name, its key and the connection"
             ) from error
 
-    def _checked(self, rows: object, count: int) -> "NDArray[np.float32]":
+    def _check_rows(self, rows: object, count: int) -> "NDArray[np.float32]":
         """Rows of length one, or ``EmbeddingFailed``."""
         try:
             matrix = np.asarray(rows, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise self._refused(count, "rows that are not lists of numbers of one length") from error
+            raise self._failure(count, "rows that are not lists of numbers of one length") from error
         if matrix.ndim != 2 or matrix.shape[0] != count or not matrix.shape[1]:
-            raise self._refused(count, f"an array of shape {matrix.shape}")
+            raise self._failure(count, f"an array of shape {matrix.shape}")
         if not np.isfinite(matrix).all():
-            raise self._refused(count, "NaN or infinity")
+            raise self._failure(count, "NaN or infinity")
         largest = np.abs(matrix).max(axis=1, keepdims=True)
         if largest.min() < _SHORTEST:
-            raise self._refused(count, "a vector of zeros")
+            raise self._failure(count, "a vector of zeros")
         matrix /= largest  # squares of very large numbers would overflow
         matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
         return matrix.astype(np.float32)
 
-    def _sized(self, vectors: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    def _check_size(self, vectors: "NDArray[np.float32]") -> "NDArray[np.float32]":
         if vectors.shape[1] != self.dimension:
             raise EmbeddingFailed(
                 f"{self.name} should give vectors of {self.dimension} numbers, but gave {vectors.shape[1]}; "
@@ -130,7 +130,7 @@ class LangChainEmbedder:
             )
         return vectors
 
-    def _refused(self, count: int, came: str) -> EmbeddingFailed:
+    def _failure(self, count: int, came: str) -> EmbeddingFailed:
         return EmbeddingFailed(
             f"{self.name} should give {count} finite vector{'s' * (count != 1)}, but gave {came}; "
             "try again, or use another model"
@@ -141,7 +141,7 @@ def _sendable(text: str) -> str:
     return text if text.strip() else _BLANK
 
 
-def _waited_for(work: Callable[[], Awaitable[T]]) -> T:
+def _wait_for(work: Callable[[], Awaitable[T]]) -> T:
     """Runs a coroutine to its end on a thread of its own, for this one may have a running loop."""
 
     async def waiting() -> T:

@@ -90,7 +90,7 @@ class CachedEmbedder:
         vector: Vector = rows[0]
         return vector
 
-    def leaned(self, vector: Vector, language: Language) -> Vector:
+    def cross_language_penalty(self, vector: Vector, language: Language) -> Vector:
         """As the embedder makes a query's vector lean towards the other language; as it is, where it makes none."""
         special: Callable[[Vector, Language], Vector] | None = getattr(self._embedder, "leaned", None)
         return vector if special is None else special(vector, language)

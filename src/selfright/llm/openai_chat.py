@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from selfright.domain.chat import ChatRequest, Finish, Say
+from selfright.domain.chat import ChatRequest, Finish, OnText
 from selfright.domain.errors import ModelRejected, ModelUnavailable
 from selfright.llm.backend import CompletionReading, Mode, RawReply
-from selfright.llm.clients import PerLoop, translated
+from selfright.llm.clients import PerLoop, translate_error
 from selfright.llm.dialects import MOST_REFUSED, Learned, Style, openai_limits, response_format, tool_of
 
 if TYPE_CHECKING:
@@ -55,19 +55,19 @@ class OpenAIBackend:
         self._learned = Learned(first_style(model, address))
         self._clients = PerLoop(lambda: Clients(connect), Clients.aclose)
 
-    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
+    async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
         """See ``Backend.attempt``."""
         for _ in range(MOST_REFUSED):
             style = self._learned.style
             try:
                 enough = self._enough if request.schema is None else None
-                reading = await self._asked(_body(self._model, style, request, mode), say, style, enough)
+                reading = await self._post(_body(self._model, style, request, mode), on_text, style, enough)
             except Exception as error:
-                if not self._learned.refused(style, error):
-                    raise translated(error, self.name, self._key) from error
+                if not self._learned.note_refusal(style, error):
+                    raise translate_error(error, self.name, self._key) from error
             else:
-                self._learned.heard(reading.text, reading.thought)
-                return self._finished(reading, streamed=say is not None or enough is not None)
+                self._learned.note_reply(reading.text, reading.thought)
+                return self._finish(reading, streamed=on_text is not None or enough is not None)
         raise ModelRejected(f"{self.name} refuses one parameter after the other; use another model")
 
     async def open(self) -> None:
@@ -78,22 +78,22 @@ class OpenAIBackend:
         try:
             await self._clients.get()
         except Exception as error:
-            raise translated(error, self.name, self._key) from error
+            raise translate_error(error, self.name, self._key) from error
 
     async def aclose(self) -> None:
         """Closes the connections of the running event loop; a loop that ends in order does so by itself."""
         await self._clients.aclose()
 
-    async def _asked(
-        self, body: dict[str, Any], say: Say | None, style: Style, enough: Callable[[str], bool] | None
+    async def _post(
+        self, body: dict[str, Any], on_text: OnText | None, style: Style, enough: Callable[[str], bool] | None
     ) -> CompletionReading:
         clients = await self._clients.get()
         async with clients.lent() as client:
-            if say is None and enough is None:
+            if on_text is None and enough is None:
                 return await _whole(client, body)
-            return await _streamed(client, body | _streaming(style), say, enough)
+            return await _stream(client, body | _streaming(style), on_text, enough)
 
-    def _finished(self, reading: CompletionReading, *, streamed: bool) -> RawReply:
+    def _finish(self, reading: CompletionReading, *, streamed: bool) -> RawReply:
         if streamed and reading.finish is None:
             raise ModelUnavailable(f"{self.name} should have finished its reply, but the stream broke off; try again")
         return reading.reply()
@@ -139,8 +139,8 @@ async def _whole(client: "AsyncOpenAI", body: dict[str, Any]) -> CompletionReadi
     return reading
 
 
-async def _streamed(
-    client: "AsyncOpenAI", body: dict[str, Any], say: Say | None, enough: Callable[[str], bool] | None
+async def _stream(
+    client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None, enough: Callable[[str], bool] | None
 ) -> CompletionReading:
     from openai import AsyncStream
 
@@ -150,8 +150,8 @@ async def _streamed(
     ) as pieces:
         async for piece in pieces:
             text = reading.add(piece)
-            if text and say is not None:
-                say(text)
+            if text and on_text is not None:
+                on_text(text)
             if text and enough is not None and enough(reading.text):
                 reading.finish = Finish.LENGTH
                 break

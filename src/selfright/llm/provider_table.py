@@ -94,7 +94,7 @@ DIRECT = ("openai", "ollama", "google_genai", "local")
 
 
 @functools.cache
-def trusted() -> "ssl.SSLContext":
+def trusted_certificates() -> "ssl.SSLContext":
     """The certificates that are trusted: read once, for it takes a tenth of a second."""
     library: Any = importlib.import_module("httpx2" if importlib.util.find_spec("httpx2") else "httpx")
     context: ssl.SSLContext = library.create_ssl_context()
@@ -106,7 +106,7 @@ def chat_settings(
 ) -> dict[str, Any]:
     """What the class of a provider's chat models is made with; ``direct`` is without the environment's proxies."""
     told: dict[str, Any] = {"model": model, "base_url": address}
-    client = {"verify": trusted(), "trust_env": not direct}
+    client = {"verify": trusted_certificates(), "trust_env": not direct}
     if provider == "google_genai":
         told |= {"google_api_key": key, "timeout": TIMEOUT_S, "vertexai": False, "client_args": client}
         return told | {"max_retries": 1}  # 1 is "no retry": 0 would be its default of five
@@ -153,5 +153,5 @@ def _own_clients() -> dict[str, Any]:
     openai: Any = importlib.import_module("openai")
     closing = type("Client", (openai.DefaultHttpxClient,), {"__del__": lambda client: client.close()})
     kinds = {"http_client": closing, "http_async_client": openai.DefaultAsyncHttpxClient}
-    clients = {name: kind(verify=trusted(), trust_env=False) for name, kind in kinds.items()}
+    clients = {name: kind(verify=trusted_certificates(), trust_env=False) for name, kind in kinds.items()}
     return {**clients, "openai_proxy": ""}

@@ -32,7 +32,7 @@ from selfright.llm.provider_table import (
     Provider,
     chat_settings,
     embedding_settings,
-    trusted,
+    trusted_certificates,
 )
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def chat_model(
     if access.spec.provider == "openai":
         address = access.spec.base_url
         return OpenAIBackend(access.spec.model, lambda: _openai(access), address=address, enough=None, **named)
-    return LangChainBackend(PerLoop(lambda: access.made("chat", chat_settings), _closed), **named)
+    return LangChainBackend(PerLoop(lambda: access.make_client("chat", chat_settings), _close), **named)
 
 
 def embedder(
@@ -121,7 +121,7 @@ def embedder(
         raise UnknownName("provider of embedders", access.spec.provider, known)
     at_home = access.spec.provider == "openai" and not access.spec.base_url
     dimension = _DIMENSIONS.get(access.spec.model) if at_home else None  # a server of one's own may serve others
-    return LangChainEmbedder(access.made("embeddings", embedding_settings), dimension=dimension)
+    return LangChainEmbedder(access.make_client("embeddings", embedding_settings), dimension=dimension)
 
 
 def public_address(address: str) -> str:
@@ -158,7 +158,7 @@ class _Access:
             check_proxy(str(spec), asked)
         return cls(spec, address, key, direct)
 
-    def made(self, what: str, settings: Callable[..., dict[str, Any]]) -> Any:
+    def make_client(self, what: str, settings: Callable[..., dict[str, Any]]) -> Any:
         """LangChain's model; ``what`` is ``chat`` or ``embeddings``."""
         provider = PROVIDERS[self.spec.provider]
         kind = getattr(importlib.import_module(provider.package), getattr(provider, what))
@@ -206,14 +206,16 @@ def _openai(access: _Access) -> "AsyncOpenAI":
         default_headers={"Authorization": f"Bearer {access.key}"},  # else a variable of the library's could replace it
         max_retries=0,
         timeout=TIMEOUT_S,
-        http_client=openai.DefaultAsyncHttpxClient(timeout=TIMEOUT_S, verify=trusted(), trust_env=not access.direct),
+        http_client=openai.DefaultAsyncHttpxClient(
+            timeout=TIMEOUT_S, verify=trusted_certificates(), trust_env=not access.direct
+        ),
     )
     if access.spec.base_url:  # an account at OpenAI, of variables that the library reads, is no business of others
         client.organization = client.project = None
     return client
 
 
-async def _closed(model: "BaseChatModel") -> None:
+async def _close(model: "BaseChatModel") -> None:
     """Closes the connections of a model that was made here, wherever its library keeps them."""
     holders: list[tuple[object, str]] = [(model, "aclose")]
     holders += [(getattr(model, name, None), "close") for name in ("_async_client", "root_async_client")]

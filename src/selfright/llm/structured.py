@@ -131,11 +131,11 @@ def _fields(schema: Mapping[str, Any], root: Mapping[str, Any], language: Langua
     words = _WORDS[language]
     required = schema.get("required") or schema.get("properties", ())
     for name, given in schema.get("properties", {}).items():
-        field = _resolved(given, root)
+        field = _resolve(given, root)
         optional = "" if name in required else f", {words['optional']}"
         meaning = f": {field['description']}" if field.get("description") else ""
         yield f'{"  " * depth}- "{name}" ({_kind(field, root, words)}{optional}){meaning}'
-        inner = _resolved(field.get("items", field), root)
+        inner = _resolve(field.get("items", field), root)
         if depth < _DEEPEST:
             yield from _fields(inner, root, language, depth + 1)
 
@@ -145,16 +145,16 @@ def _kind(field: Mapping[str, Any], root: Mapping[str, Any], words: Mapping[str,
         values = ", ".join(json.dumps(value, ensure_ascii=False) for value in field.get("enum", [field.get("const")]))
         return words["one of"].format(values=values)
     if options := field.get("anyOf") or field.get("oneOf"):
-        return words["or"].join(_kind(_resolved(option, root), root, words) for option in options)
+        return words["or"].join(_kind(_resolve(option, root), root, words) for option in options)
     kinds = field.get("type", "any")
     kind = words["or"].join(words.get(name, name) for name in ([kinds] if isinstance(kinds, str) else kinds))
     if "minimum" in field and "maximum" in field:
         return words["range"].format(kind=kind, low=field["minimum"], high=field["maximum"])
     items = field.get("items")
-    return words["items"].format(kind=_kind(_resolved(items, root), root, words)) if items else kind
+    return words["items"].format(kind=_kind(_resolve(items, root), root, words)) if items else kind
 
 
-def _resolved(field: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolve(field: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
     """The definition behind a local reference; a description beside the reference wins."""
     name = str(field.get("$ref", "")).removeprefix("#/$defs/")
     return {**root.get("$defs", {}).get(name, {}), **field} if name else field

@@ -30,15 +30,15 @@ class ThinkingFilter:
 
     def feed(self, piece: str) -> str:
         """What can be shown now; up to a tag's length may be held back until it is clear what it is."""
-        return self._shown("".join(part for part in self._parts(piece) if part))
+        return self._visible("".join(part for part in self._parts(piece) if part))
 
     def end(self) -> str:
         """What was held back when the reply is over."""
         rest = "" if self._thinking else self._pending
         self._pending = ""
-        return self._shown(rest)
+        return self._visible(rest)
 
-    def _shown(self, text: str) -> str:
+    def _visible(self, text: str) -> str:
         shown = text if self._begun else text.lstrip()
         self._begun = self._begun or bool(shown)
         return shown
@@ -48,16 +48,16 @@ class ThinkingFilter:
         text, at = self._pending + piece, 0
         while mark := (_CLOSING[self._thinking] if self._thinking else _MARK).search(text, at):
             if not self._thinking:
-                yield from self._passed(text[at : mark.start()], mark)
+                yield from self._pass_over(text[at : mark.start()], mark)
             else:
                 self._thinking = ""
             at = mark.end()
-        held = _undecided(text, at)
+        held = _undecided_length(text, at)
         if not self._thinking:
             yield text[at:held]
         self._pending = text[held:]
 
-    def _passed(self, before: str, mark: re.Match[str]) -> Iterator[str | None]:
+    def _pass_over(self, before: str, mark: re.Match[str]) -> Iterator[str | None]:
         yield before
         if mark[0] == _FENCE:
             self._fenced = not self._fenced
@@ -81,7 +81,7 @@ def strip_reasoning(text: str) -> str:
     return "".join(part for part in parts[after_last:] if part).lstrip()
 
 
-def _undecided(text: str, at: int) -> int:
+def _undecided_length(text: str, at: int) -> int:
     """Where the end of ``text`` may be the beginning of a tag or fence; its length when it cannot."""
     tag = text.rfind("<", max(at, len(text) - _LONGEST + 1))
     if tag >= 0 and any(name.startswith(text[tag:].lower()) for name in _TAGS):

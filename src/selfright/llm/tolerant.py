@@ -48,7 +48,7 @@ def read_object(text: str | Mapping[str, Any], required: Sequence[str] = ()) -> 
     fitting objects it is the last one, if they agree in the required fields (in all, if none is required). A mapping is
     taken as one that a library has read already. Raises ``ReplyUnusable``, for a reply that was cut off too.
     """
-    read = [dict(text)] if isinstance(text, Mapping) else list(_objects(_told(text[:LONGEST])))
+    read = [dict(text)] if isinstance(text, Mapping) else list(_objects(_strip_fences(text[:LONGEST])))
     fits = [fit for value in read for fit in _fitting(value, required)]
     if not fits:
         raise ReplyUnusable(_missing(read, required))
@@ -58,7 +58,7 @@ def read_object(text: str | Mapping[str, Any], required: Sequence[str] = ()) -> 
     return fits[-1]
 
 
-def _told(text: str) -> str:
+def _strip_fences(text: str) -> str:
     """What was said aloud; out of its quotes where all of it is one JSON string."""
     told = strip_reasoning(text)
     if told.startswith('"'):
@@ -89,12 +89,12 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
     """The outermost objects in the order of the text; broken ones are passed over."""
     at = 0
     while opening := _OPENING.search(text, at):
-        mended, at = _mended(text, opening.start())
+        mended, at = _mend(text, opening.start())
         with contextlib.suppress(ValueError):
             yield json.loads(mended, object_pairs_hook=_unique, strict=False)
 
 
-def _mended(text: str, start: int) -> tuple[str, int]:
+def _mend(text: str, start: int) -> tuple[str, int]:
     """The object at ``start`` as JSON and where it ends; empty where it can be none, with where that was seen."""
     parts: list[str] = []
     at, depth = start, 0
@@ -115,7 +115,7 @@ def _as_json(token: re.Match[str]) -> str | None:
     if token["blank"]:
         return ""
     if token["string"]:
-        return f'"{_ESCAPE.sub(_escaped, token["string"][1:-1])}"'
+        return f'"{_ESCAPE.sub(_escape, token["string"][1:-1])}"'
     bare = half_width(token["mark"] or token["bare"])
     if token["mark"] or _NUMBER.fullmatch(bare):
         return bare
@@ -124,7 +124,7 @@ def _as_json(token: re.Match[str]) -> str | None:
     return _LITERALS.get(bare.lower()) or (json.dumps(bare) if _NUMBER_LIKE.fullmatch(bare) else None)
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     if found["lone"]:
         return "\ufffd"
     return "'" if found["quote"] else f"\\{found[0]}" if found["plain"] else found[0]

@@ -20,7 +20,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from selfright.domain.records import RECORDS
-from selfright.memory.session_rows import SessionRows, lost
+from selfright.memory.session_rows import SessionRows, session_lost
 from selfright.storage.rows import Connection
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class TurnSaver(BaseCheckpointSaver[Any]):
             raise ValueError("a checkpoint cannot be read: it is damaged, or of another version") from error
         if found is None:
             return None
-        values = {name: self._unpacked(value) for name, value in found.checkpoint["channel_values"].items()}
-        writes = [(task, channel, self._unpacked(value)) for task, channel, value in found.pending_writes or ()]
+        values = {name: self._unpack(value) for name, value in found.checkpoint["channel_values"].items()}
+        writes = [(task, channel, self._unpack(value)) for task, channel, value in found.pending_writes or ()]
         return found._replace(checkpoint={**found.checkpoint, "channel_values": values}, pending_writes=writes)
 
     async def aput(
@@ -88,7 +88,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         for step in held.steps:
             step.set()
         held.before, held.packed = held.packed, {}
-        values = {name: self._packed(name, value, held) for name, value in checkpoint["channel_values"].items()}
+        values = {name: self._pack(name, value, held) for name, value in checkpoint["channel_values"].items()}
         packed: Checkpoint = {**checkpoint, "channel_values": values}
 
         def put(saver: Saver, connection: Connection) -> "RunnableConfig":
@@ -112,7 +112,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
                 await step.wait()
             return
         except TimeoutError:
-            packed = [(channel, self._packed(channel, value, held)) for channel, value in writes]
+            packed = [(channel, self._pack(channel, value, held)) for channel, value in writes]
         finally:
             held.steps.remove(step)
         await self._write(config, held, lambda saver, _: saver.put_writes(config, packed, task_id, task_path))
@@ -122,19 +122,19 @@ class TurnSaver(BaseCheckpointSaver[Any]):
     def _turn(self, config: "RunnableConfig") -> Held:
         held = self._held.get(_thread(config))
         if held is None:
-            raise lost()
+            raise session_lost()
         return held
 
     async def _write(self, config: "RunnableConfig", held: Held, put: Callable[[Saver, Connection], T]) -> T:
         def work(connection: Connection) -> T:
             if not self._rows.stands(connection, _thread(config), held.token):
-                raise lost()
+                raise session_lost()
             return put(self._saver(connection), connection)
 
         # A crash of the server that forgets the last of these costs a node of a turn, no turn.
         return await self._rows.rows.change(work, durable=False)
 
-    def _packed(self, channel: str, value: Any, held: Held) -> Any:
+    def _pack(self, channel: str, value: Any, held: Held) -> Any:
         """Bytes, or a list of them for several records; what is LangGraph's own stays as it is."""
         if value is None or channel.startswith("__"):
             return value
@@ -149,28 +149,28 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         held.packed[id(value)] = value, packed  # held, so that no other object can get its id
         return packed
 
-    def _unpacked(self, value: Any) -> Any:
+    def _unpack(self, value: Any) -> Any:
         if isinstance(value, list):
-            return tuple(map(self._unpacked, value))
-        return restored(self.serde.loads_typed(("msgpack", value))) if isinstance(value, bytes) else value
+            return tuple(map(self._unpack, value))
+        return restore(self.serde.loads_typed(("msgpack", value))) if isinstance(value, bytes) else value
 
 
 def _thread(config: "RunnableConfig") -> str:
     return str(config["configurable"]["thread_id"])
 
 
-def restored(value: Any) -> Any:
+def restore(value: Any) -> Any:
     """A value as it was: msgpack makes lists of tuples, also within records, and nothing of ours holds a list.
 
     Changes records in place, which nobody else has seen yet.
     """
     if isinstance(value, list):
-        return tuple(map(restored, value))
+        return tuple(map(restore, value))
     if isinstance(value, tuple):  # a named one
-        return type(value)(*map(restored, value))
+        return type(value)(*map(restore, value))
     if isinstance(value, dict):
-        return {name: restored(one) for name, one in value.items()}
+        return {name: restore(one) for name, one in value.items()}
     if dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
-            object.__setattr__(value, field.name, restored(getattr(value, field.name)))
+            object.__setattr__(value, field.name, restore(getattr(value, field.name)))
     return value

@@ -84,7 +84,7 @@ class RowProfiles:
 
     async def profile(self, user: str) -> Profile:
         """What stands of a user, with what was said otherwise (of that the last 50)."""
-        owner = self._named(user)
+        owner = self._user_key(user)
         return await self._rows.read(lambda connection: self._standing(connection, owner).profile)
 
     async def remember(self, user: str, slots: Sequence[Slot]) -> Profile:
@@ -99,12 +99,12 @@ class RowProfiles:
 
     async def history(self, user: str) -> tuple[Fact, ...]:
         """All facts of a user, oldest first."""
-        found = await asyncio.to_thread(self._rows.rows, _HISTORY, self._named(user))
+        found = await asyncio.to_thread(self._rows.rows, _HISTORY, self._user_key(user))
         return tuple(Fact(self._slot(row[2:]), row[0], row[1]) for row in found)
 
     async def forget(self, user: str, name: str | None = None, value: str | None = None) -> int:
         """Erases for good. Raises ``StoreError`` while others hinder that."""
-        owner = self._named(user)
+        owner = self._user_key(user)
 
         def work(connection: Connection) -> int:
             self._rows.run(connection, _HEAR, owner, time.time())
@@ -124,31 +124,31 @@ class RowProfiles:
         """Closes what was opened here; nothing happens when it is closed already."""
         await asyncio.to_thread(self._rows.close)
 
-    def _named(self, user: str) -> str:
+    def _user_key(self, user: str) -> str:
         if not 0 < len(user) <= MAX_NAME:
             raise InputError(f"the name of a user must have 1 to {MAX_NAME} characters, but has {len(user):,}")
         return self._rows.encode(user)
 
     async def _change(self, user: str, change: Callable[[Profile], Profile]) -> Profile:
-        owner = self._named(user)
+        owner = self._user_key(user)
 
         def work(connection: Connection) -> Profile:
-            now, known = time.time(), self._found(connection, "SELECT 1 FROM profile_users WHERE owner = %s", owner)
+            now, known = time.time(), self._fetch(connection, "SELECT 1 FROM profile_users WHERE owner = %s", owner)
             self._rows.run(connection, _HEAR, owner, now)
             before = self._standing(connection, owner)
             self._write(connection, owner, change(before.profile), before, now)
             for stands, most in ((True, MAX_STANDING), (False, MAX_HISTORY)):
                 self._rows.run(connection, _TRIM, owner, stands, most)
             if not known:
-                for (oldest,) in self._found(connection, _TOO_MANY, MAX_USERS):
+                for (oldest,) in self._fetch(connection, _TOO_MANY, MAX_USERS):
                     self._erase(connection, oldest)
             return self._standing(connection, owner).profile
 
         return await self._rows.change(work)
 
     def _standing(self, connection: Connection, owner: str) -> _Standing:
-        stands = self._found(connection, _STATE, owner, "stands", _ALL)[::-1]
-        denied = self._found(connection, _STATE, owner, "contradicted", MAX_DISPUTED)[::-1]
+        stands = self._fetch(connection, _STATE, owner, "stands", _ALL)[::-1]
+        denied = self._fetch(connection, _STATE, owner, "contradicted", MAX_DISPUTED)[::-1]
         slots = [self._slot(row[1:]) for row in (*stands, *denied)]
         profile = Profile(tuple(slots[: len(stands)]), tuple(slots[len(stands) :]))
         return _Standing(profile, {id(slot): row[0] for slot, row in zip(slots, (*stands, *denied), strict=True)})
@@ -176,7 +176,7 @@ class RowProfiles:
         self._rows.run(connection, _LEAVE, owner)
         return gone
 
-    def _found(self, connection: Connection, statement: str, *values: object) -> list[Any]:
+    def _fetch(self, connection: Connection, statement: str, *values: object) -> list[Any]:
         found: list[Any] = self._rows.run(connection, statement, *values).fetchall()
         return found
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from selfright.domain.errors import SessionBusy, SessionHidden, SessionLost, StoreError
-from selfright.domain.turns import Scope, joined
+from selfright.domain.turns import Scope, intersect_scopes
 from selfright.memory.conversation import RunningTurn, TurnRecord
 from selfright.storage.rows import Connection, Rows
 
@@ -91,7 +91,7 @@ class Head:
     @property
     def searched(self) -> tuple[str, ...] | None:
         """The collections that any turn searched, the unfinished one included; None for all of them."""
-        return joined(self.collections, self.running.collections if self.running else ())
+        return intersect_scopes(self.collections, self.running.collections if self.running else ())
 
     @property
     def unsummarised(self) -> range:
@@ -103,13 +103,13 @@ class Head:
         """The number of the oldest message that is kept and not in the summary; two make a turn."""
         return max(self.summarised, 2 * self.first)
 
-    def moved_on(self, now: float, summary: str | None, covered: int, most: int) -> "Head":
+    def advance(self, now: float, summary: str | None, covered: int, most: int) -> "Head":
         """The head when its running turn is over; a new summary covers ``covered`` messages more.
 
         At most ``most`` turns are kept.
         """
         assert self.running is not None
-        turns, collections = self.running.number + 1, joined(self.collections, self.running.collections)
+        turns, collections = self.running.number + 1, intersect_scopes(self.collections, self.running.collections)
         head = replace(
             self, updated=now, turns=turns, collections=collections, running=None, first=max(self.first, turns - most)
         )
@@ -176,7 +176,7 @@ class SessionRows:
         """Writes the outcome of a turn and frees the session. Raises ``SessionLost`` when the token does not stand."""
         said = self.rows.encode(head.summary), head.summarised, head.first, head.turns, _json(head.collections)
         if not self.rows.run(connection, _FINISH, head.updated, *said, head.id, token).rowcount:
-            raise lost()
+            raise session_lost()
         self.rows.run(connection, _PUT, head.id, number, _json(asdict(record)))
         self.rows.run(connection, _TRIM, head.id, head.first)
         self.drop_checkpoints(connection, head.id)
@@ -206,7 +206,7 @@ class SessionRows:
                 gone += 1
         return gone
 
-    def outdated(self, connection: Connection, oldest: float, most: int, at_once: int) -> list[str]:
+    def find_outdated(self, connection: Connection, oldest: float, most: int, at_once: int) -> list[str]:
         """Sessions that nobody holds, last used before ``oldest``, or beyond the ``most`` that may be kept."""
         old = self.rows.run(connection, OLD, oldest, at_once).fetchall()
         if not old:
@@ -235,7 +235,7 @@ def busy() -> SessionBusy:
     )
 
 
-def lost() -> SessionLost:
+def session_lost() -> SessionLost:
     """The error for a token that no longer stands."""
     return SessionLost(
         "another turn took this session over while this one was not heard of; nothing of it was kept: look at the "

@@ -19,8 +19,8 @@ from selfright.domain.errors import InputError, SelfrightError, StoreError
 from selfright.domain.turns import Scope
 from selfright.memory.checkpoints import Held, Saver, TurnSaver
 from selfright.memory.conversation import Conversation, Retention, RunningTurn, SessionInfo, TurnRecord
+from selfright.memory.maintenance import Upkeep
 from selfright.memory.session_rows import MAX_LISTED, Head, SessionRows, busy
-from selfright.memory.upkeep import Upkeep
 from selfright.storage.rows import Connection
 
 MAX_NAME = 200
@@ -102,7 +102,7 @@ class Sessions:
         """
         scope = _scope(who, session)
         turn = RunningTurn(-1, question, preset, trace_id, self._clock(), scope.collections, _program())
-        handle = await self._held(partial(self._begun, scope, session, turn))
+        handle = await self._with_lease(partial(self._begin, scope, session, turn))
         return await self._with_checkpoint(handle) if handle.resumable else handle
 
     async def finish(
@@ -115,7 +115,7 @@ class Sessions:
         """
         now = self._clock()
         covered = min(max(summarised, 0), len(handle.conversation.messages))
-        head = handle.head.moved_on(now, summary, covered, int(self._retention.session_turns))
+        head = handle.head.advance(now, summary, covered, int(self._retention.session_turns))
         said = record if record.at else replace(record, at=now)
         await self._let_go(
             handle,
@@ -171,10 +171,10 @@ class Sessions:
         oldest, most = self._clock() - self._retention.seconds, int(self._retention.max_sessions)
 
         def work(connection: Connection) -> int:
-            outdated = self._sessions.outdated(connection, oldest, most, _PRUNE_AT_ONCE)
+            outdated = self._sessions.find_outdated(connection, oldest, most, _PRUNE_AT_ONCE)
             return self._sessions.erase(connection, outdated)
 
-        return self._rows.changed(work)
+        return self._rows.transact(work)
 
     async def close(self) -> None:
         """Lets go of what is held, and closes what was opened for the sessions."""
@@ -183,12 +183,12 @@ class Sessions:
             await self._rows.change(self._free_all)
         await asyncio.to_thread(self._rows.close)
 
-    def _begun(self, scope: Scope, session: str, turn: RunningTurn, token: int, connection: Connection) -> TurnHandle:
+    def _begin(self, scope: Scope, session: str, turn: RunningTurn, token: int, connection: Connection) -> TurnHandle:
         head = self._sessions.take(connection, scope, session, token, turn.started)
         if head.id in self._leases:  # this process was not heard of for a while, but it knows that a turn runs
             raise busy()
         left = head.running
-        goes_on = left is not None and _asked(left) == _asked(turn)
+        goes_on = left is not None and _question_key(left) == _question_key(turn)
         if left is None or not goes_on:
             left = replace(turn, number=head.turns)
             head = replace(head, running=left, updated=turn.started)
@@ -207,7 +207,7 @@ class Sessions:
             raise
         return replace(handle, resumable=found is not None and handle.turn.program == _program())
 
-    async def _held(self, work: Callable[[int, Connection], TurnHandle]) -> TurnHandle:
+    async def _with_lease(self, work: Callable[[int, Connection], TurnHandle]) -> TurnHandle:
         """What ``work`` gives, held from now on; let go of again when nobody waits for it any more."""
         task = asyncio.ensure_future(self._rows.change(partial(work, secrets.randbits(62))))
         try:
@@ -238,7 +238,7 @@ class Sessions:
                 self._sessions.renew(connection, session, token)
 
         if held:
-            self._rows.changed(work)
+            self._rows.transact(work)
 
     def _free_all(self, connection: Connection) -> None:
         for session, lease in list(self._leases.items()):
@@ -266,7 +266,7 @@ def _scope(who: str | Scope, session: str | None = None) -> Scope:
     return scope
 
 
-def _asked(turn: RunningTurn) -> tuple[object, ...]:
+def _question_key(turn: RunningTurn) -> tuple[object, ...]:
     return turn.question, turn.preset, turn.collections
 
 

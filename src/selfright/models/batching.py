@@ -113,7 +113,7 @@ _CACHED_CHARACTERS = 400  # claims, strips and questions; longer texts are embed
 BATCH_TOKENS = 640  # rows x length of one run: small enough for the caches of two cores, and for little padding
 
 
-def embedded(
+def embed_batches(
     texts: Sequence[str], recent: "RecentVectors", encode: "Callable[[Sequence[str]], NDArray[np.float32]]", size: int
 ) -> "NDArray[np.float32]":
     """One row of ``size`` numbers per text: those of ``recent`` as they are, the others encoded block by block."""
@@ -126,7 +126,7 @@ def embedded(
     return vectors
 
 
-def padded(pieces: Sequence[Sequence[int]], pad: int = 0) -> "tuple[NDArray[np.int64], NDArray[np.int64]]":
+def pad_pieces(pieces: Sequence[Sequence[int]], pad: int = 0) -> "tuple[NDArray[np.int64], NDArray[np.int64]]":
     """Numbers of pieces as a matrix filled up with ``pad``, and a mask of the same shape: 1 where a piece is."""
     ids = np.full((len(pieces), max(map(len, pieces))), pad, dtype=np.int64)
     mask = np.zeros_like(ids)

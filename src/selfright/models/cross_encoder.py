@@ -96,12 +96,12 @@ class CrossEncoderJudge:
     def name(self) -> str:
         """The folder's or repository's last name and twelve digits of what its files hold: what was fitted on one
         model fits no other. Raises ``SettingsError`` and ``ModelError`` like ``languages`` and ``read``."""
-        return self._known().name
+        return self._find().name
 
     @property
     def languages(self) -> tuple[Language, ...]:
         """English and Korean as far as the model's README.md declares them; both where it declares neither."""
-        return self._known().languages
+        return self._find().languages
 
     def read(self, text: str, passages: Sequence[str]) -> list[PairReading]:
         """Log-odds that each passage answers the question or bears the claim out; the last 256 pairs are kept.
@@ -111,12 +111,12 @@ class CrossEncoderJudge:
         return self._kept.read(text, passages, lambda new: self._run(text, new))
 
     def _run(self, text: str, passages: Sequence[str]) -> list[PairReading]:
-        labels, said = self._known().labels, sendable(text)
+        labels, said = self._find().labels, sendable(text)
         pairs = [(said, sendable(passage)) for passage in passages]
         if self._job == "claims":
             pairs = [(passage, claim) for claim, passage in pairs]
         with self._lock:
-            model = self._loaded()
+            model = self._load()
             try:
                 found = model.predict(pairs, batch_size=16, show_progress_bar=False, apply_softmax=False)
                 return [labels.reading(row) for row in found.reshape(len(pairs), labels.count).tolist()]
@@ -126,19 +126,19 @@ class CrossEncoderJudge:
                     "try again, free memory, or choose a smaller model"
                 ) from error
 
-    def _known(self) -> _Found:
+    def _find(self) -> _Found:
         if self._found is not None:
             return self._found
         with self._lock:
-            self._found = self._tried(lambda: _downloaded(self._named, self._job))
+            self._found = self._try(lambda: _download(self._named, self._job))
             return self._found
 
-    def _loaded(self) -> Any:
-        folder = self._known().folder
-        self._model = self._model or self._tried(lambda: _load(folder))
+    def _load(self) -> Any:
+        folder = self._find().folder
+        self._model = self._model or self._try(lambda: _load(folder))
         return self._model
 
-    def _tried(self, work: Callable[[], T]) -> T:
+    def _try(self, work: Callable[[], T]) -> T:
         known = self._failure
         if known is not None and (not known.retryable or time.monotonic() - self._failed_at < _AGAIN):
             raise known.with_traceback(None)
@@ -158,7 +158,7 @@ def _folder(named: str) -> Path | None:
         return None
 
 
-def _downloaded(named: str, job: Job) -> _Found:
+def _download(named: str, job: Job) -> _Found:
     """The model in the hub's cache, as the hub has it now or as it came the last time."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError

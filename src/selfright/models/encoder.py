@@ -28,8 +28,8 @@ from selfright.models.batching import (
     DynamicBatcher,
     RecentVectors,
     batches,
-    embedded,
-    padded,
+    embed_batches,
+    pad_pieces,
 )
 from selfright.models.files import FOLDER, model_file, open_network
 from selfright.models.pieces import BEGIN, END, PAD, piece_numbers
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaning:
+class CrossLanguagePenalty:
     """What is added to the vector of a question, by its language: float32, one number for each dimension."""
 
     steps: "Mapping[Language, NDArray[np.float32]]"
 
-    def leaned(self, vector: "NDArray[np.float32]", language: Language) -> "NDArray[np.float32]":
+    def cross_language_penalty(self, vector: "NDArray[np.float32]", language: Language) -> "NDArray[np.float32]":
         """The question's vector with the step of its language."""
         result: NDArray[np.float32] = vector + self.steps[language]
         return result
 
 
 @cache
-def read_leaning(folder: Path = FOLDER) -> Leaning:
+def read_leaning(folder: Path = FOLDER) -> CrossLanguagePenalty:
     """The steps that ship. Raises ``ModelFilesDamaged``."""
     with np.load(model_file("leaning.npz", folder), allow_pickle=False) as arrays:
-        return Leaning({"ko": arrays["ko"], "en": arrays["en"]})
+        return CrossLanguagePenalty({"ko": arrays["ko"], "en": arrays["en"]})
 
 
 _MAX_TOKENS = 512
@@ -80,13 +80,13 @@ class E5:
         self._recent = RecentVectors(CACHED_TEXTS)
         self._batched = DynamicBatcher(self._vectors, len, BATCH_TOKENS)
 
-    def leaned(self, vector: "NDArray[np.float32]", language: Language) -> "NDArray[np.float32]":
+    def cross_language_penalty(self, vector: "NDArray[np.float32]", language: Language) -> "NDArray[np.float32]":
         """The vector of a question in ``language``, shape ``(384,)``, leaning towards passages in the other one.
 
         Its inner products with passages of its own language stay what they are on average, those with the others grow
         by 0.03 to 0.04; it is not of length one. Raises ``ModelFilesDamaged``.
         """
-        return read_leaning().leaned(vector, language)
+        return read_leaning().cross_language_penalty(vector, language)
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Passages: one row per text: float32, shape ``(len(texts), 384)``, rows of length one."""
@@ -99,7 +99,7 @@ class E5:
 
     def _embed(self, form: str, texts: Sequence[str]) -> "NDArray[np.float32]":
         self._load()
-        return embedded([form + text for text in texts], self._recent, self._encode, self.dimension)
+        return embed_batches([form + text for text in texts], self._recent, self._encode, self.dimension)
 
     def _encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         found = self._batched([[BEGIN, *numbers[: _MAX_TOKENS - 2], END] for numbers in piece_numbers(texts)])
@@ -108,7 +108,7 @@ class E5:
     def _vectors(self, pieces: "Sequence[Sequence[int]]") -> "Sequence[NDArray[np.float32]]":
         vectors = np.empty((len(pieces), self.dimension), dtype=np.float32)
         for rows in batches([len(numbers) for numbers in pieces]):
-            numbers, mask = padded([pieces[row] for row in rows], PAD)
+            numbers, mask = pad_pieces([pieces[row] for row in rows], PAD)
             (vectors[rows],) = self._session.run(None, {"pieces": numbers, "attention_mask": mask})
         return list(vectors)
 

@@ -18,7 +18,7 @@ _FATAL = 4
 
 
 @cache
-def listed(folder: Path = FOLDER) -> dict[str, Any]:
+def list_files(folder: Path = FOLDER) -> dict[str, Any]:
     """What ``networks.json`` says: ``reader``, the name of its weights, and ``sha256`` by file.
 
     Raises ``ModelFilesDamaged``.
@@ -32,7 +32,7 @@ def listed(folder: Path = FOLDER) -> dict[str, Any]:
 @cache
 def model_file(name: str, folder: Path = FOLDER) -> Path:
     """The path of a file that ships. Raises ``ModelFilesDamaged`` when it cannot be read or is another one."""
-    path, expected = folder / name, listed(folder)["sha256"][name]
+    path, expected = folder / name, list_files(folder)["sha256"][name]
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()

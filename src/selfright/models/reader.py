@@ -17,8 +17,8 @@ import numpy as np
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language
-from selfright.models.batching import BATCH_TOKENS, DynamicBatcher, batches, padded
-from selfright.models.files import FOLDER, listed, open_network
+from selfright.models.batching import BATCH_TOKENS, DynamicBatcher, batches, pad_pieces
+from selfright.models.files import FOLDER, list_files, open_network
 from selfright.models.pieces import BEGIN, END, PAD, piece_numbers, pieces_and_places
 
 if TYPE_CHECKING:
@@ -49,19 +49,19 @@ class PairNet:
     languages: tuple[Language, ...] = ("ko", "en")
 
     def __init__(self, folder: Path = FOLDER) -> None:
-        self.name: str = listed(folder)["reader"]  # of the weights; what is fitted on its readings names it
+        self.name: str = list_files(folder)["reader"]  # of the weights; what is fitted on its readings names it
         self._folder = folder
         self._loading = threading.Lock()
         self._session: Any = None
         self._damage = ""
-        self._batched = DynamicBatcher(self._found, lambda pair: len(pair.ids), BATCH_TOKENS)
+        self._batched = DynamicBatcher(self._read_pairs, lambda pair: len(pair.ids), BATCH_TOKENS)
 
     def run(self, text: str, passages: Sequence[str]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
         """The five logits of each passage beside ``text``, and where the answer may begin or end."""
         self.load()
         return list(self._batched([cut_pair(text, passage) for passage in passages]))
 
-    def _found(self, pairs: Sequence[Pieces]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
+    def _read_pairs(self, pairs: Sequence[Pieces]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
         found: list[Any] = [None] * len(pairs)
         for rows in batches([len(pair.ids) for pair in pairs]):
             chosen = [pairs[row] for row in rows]
@@ -70,7 +70,7 @@ class PairNet:
         return found
 
     def _logits(self, pairs: Sequence[Pieces]) -> tuple[Any, Any]:
-        pieces, mask = padded([pair.ids for pair in pairs], PAD)
+        pieces, mask = pad_pieces([pair.ids for pair in pairs], PAD)
         asked, matches = np.zeros_like(mask), np.zeros_like(mask)
         for row, pair in enumerate(pairs):
             asked[row, : pair.asked] = 1
@@ -95,7 +95,7 @@ class PairNet:
 
 
 @cache
-def shipped_net() -> PairNet:
+def load_net() -> PairNet:
     """The network that ships with the package."""
     return PairNet()
 
@@ -174,7 +174,7 @@ class KeptPairs:
         self, text: str, passages: Sequence[str], run: Callable[[Sequence[str]], Sequence[PairReading]]
     ) -> list[PairReading]:
         """One reading for each passage, in order; ``run`` is asked once, for the passages that are not kept."""
-        found = self._known(text, passages)
+        found = self._cached(text, passages)
         missing = list(dict.fromkeys(passage for passage in passages if passage not in found))
         if missing:
             fresh = dict(zip(missing, run(missing), strict=True))
@@ -182,7 +182,7 @@ class KeptPairs:
             found |= fresh
         return [found[passage] for passage in passages]
 
-    def _known(self, text: str, passages: Sequence[str]) -> dict[str, PairReading]:
+    def _cached(self, text: str, passages: Sequence[str]) -> dict[str, PairReading]:
         found = {}
         with self._lock:
             for passage in passages:

@@ -93,7 +93,7 @@ def approximate(source: Source) -> Approximation | None:
     index.train(source.some(_spread(source.count, lists * _POINTS_A_LIST)))
     for _, block in source.blocks():
         index.add(block)
-    found = _calibrated(index, lists, source)
+    found = _calibrate(index, lists, source)
     return found if found.recall >= _ENOUGH_RECALL else None
 
 
@@ -138,7 +138,7 @@ def _use_threads(count: int) -> None:
         _threads.count = count
 
 
-def _calibrated(index: Any, lists: int, source: Source) -> Approximation:
+def _calibrate(index: Any, lists: int, source: Source) -> Approximation:
     """The fewest candidates and probes that bring the wanted recall, or else the most, and the recall they bring."""
     queries, own = _queries(source)
     nearest = _exact(queries, source)

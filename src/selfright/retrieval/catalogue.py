@@ -27,13 +27,13 @@ from selfright.retrieval.records import (
     INFO_COLUMNS,
     SHOWN_COLUMNS,
     TERMS_COLUMNS,
-    Shown,
-    damaged,
+    SearchRow,
+    damage_error,
     document_of,
     id_hash,
     info_of,
+    read_row,
     seal,
-    shown_of,
 )
 from selfright.retrieval.schema import APPLICATION_ID, IndexMeta, check_format
 from selfright.retrieval.vectors import FOLDER, VectorFile, arrays
@@ -110,7 +110,7 @@ class Catalogue:
             return document_of(row, self.path)
         # The second way in: a document that only one of two indexes knows was not removed but lost.
         if self._all("SELECT 1 FROM documents WHERE mark = ?", (id_hash(document_id),)):
-            raise damaged(self.path, f"the way to document '{document_id}'")
+            raise damage_error(self.path, f"the way to document '{document_id}'")
         return None
 
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
@@ -125,7 +125,7 @@ class Catalogue:
             return
         expected = self.stats().documents
         if count != expected and before == self.sequence():
-            raise damaged(self.path, f"the list of documents ({count:,} of {expected:,} can be read): it")
+            raise damage_error(self.path, f"the list of documents ({count:,} of {expected:,} can be read): it")
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""
@@ -134,26 +134,26 @@ class Catalogue:
             rows = connection.execute(query, (document_id,)).fetchall()
             known = connection.execute("SELECT passages FROM documents WHERE id = ?", (document_id,)).fetchone()
         if len(rows) != (known[0] if known else 0):
-            raise damaged(self.path, f"the list of passages of document '{document_id}'")
-        return [shown_of(row, self.path).passage for row in rows]
+            raise damage_error(self.path, f"the list of passages of document '{document_id}'")
+        return [read_row(row, self.path).passage for row in rows]
 
     # Passages
 
-    def shown(self, keys: Sequence[int], *, removed: bool = True) -> dict[int, Shown]:
+    def search_rows(self, keys: Sequence[int], *, removed: bool = True) -> dict[int, SearchRow]:
         """The passages with these keys, removed ones only where wanted; keys that are gone are left out."""
         if not keys:
             return {}
         query = f"SELECT {SHOWN_COLUMNS}, {_ORIGIN} FROM passages WHERE key IN ({', '.join('?' * len(keys))})"
         if not removed:
             query += " AND NOT removed"
-        return {row[0]: _with_origin(shown_of(row, self.path), metadata) for *row, metadata in self._all(query, keys)}
+        return {row[0]: _with_origin(read_row(row, self.path), metadata) for *row, metadata in self._all(query, keys)}
 
-    def all_shown(self, after: int = 0) -> Iterator[Shown]:
+    def all_shown(self, after: int = 0) -> Iterator[SearchRow]:
         """All passages with a key behind ``after``, by key."""
         query = f"SELECT {SHOWN_COLUMNS} FROM passages WHERE NOT removed AND key > ? ORDER BY key LIMIT ?"
         last = after
         while rows := self._all(query, (last, _BATCH)):
-            yield from (shown_of(row, self.path) for row in rows)
+            yield from (read_row(row, self.path) for row in rows)
             last = rows[-1][0]
 
     def keys_in(self, collections: Sequence[str]) -> "NDArray[np.int64]":
@@ -183,7 +183,7 @@ class Catalogue:
     def _entry(self, row: Sequence[Any]) -> Entry:
         key, tie, collection, terms, crc = row
         if seal(key, tie, collection, terms) != crc:
-            raise damaged(self.path, f"the terms of passage number {key}")
+            raise damage_error(self.path, f"the terms of passage number {key}")
         return Entry(key, tie, collection, terms)
 
     def vector_places(self, keys: Sequence[int] | None = None) -> "NDArray[np.int64]":
@@ -237,7 +237,7 @@ class Catalogue:
             rows = connection.execute(query, (sequence,)).fetchall()
             (highest,) = connection.execute("SELECT COALESCE(MAX(key), 0) FROM passages").fetchone()
         if not all(isinstance(key, int) and key > 0 for row in rows for key in row[1:]):
-            raise damaged(self.path, "the log of changes")
+            raise damage_error(self.path, "the log of changes")
         ranges = [(action, range(first, min(last, highest) + 1)) for action, first, last in rows]
         removed = tuple(key for action, keys in ranges if action == "remove" for key in keys)
         gone = frozenset(removed)
@@ -269,14 +269,14 @@ class Catalogue:
         try:
             return arrays(self._all(query, parameters), columns)
         except (ValueError, TypeError, OverflowError):
-            raise damaged(self.path, "a column of numbers") from None
+            raise damage_error(self.path, "a column of numbers") from None
 
     def _all(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
         with self.connections.reading() as connection:
             return connection.execute(query, tuple(parameters)).fetchall()
 
 
-def _with_origin(shown: Shown, metadata: str | None) -> Shown:
+def _with_origin(shown: SearchRow, metadata: str | None) -> SearchRow:
     if metadata is None:
         return shown
     origin = Document("", "", "", metadata=json.loads(metadata)).origin

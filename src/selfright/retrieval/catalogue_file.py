@@ -14,10 +14,10 @@ from typing import Any
 from selfright.domain.errors import IndexDamaged, InputError, NotAnIndex, StoreError
 from selfright.domain.passages import Document
 from selfright.retrieval.files import sync_folder
-from selfright.retrieval.records import damaged, seal
+from selfright.retrieval.records import damage_error, seal
 from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, PAGE_BYTES, TABLES, IndexMeta
 from selfright.retrieval.vectors import FIRST_FILE
-from selfright.storage.sqlite import connect, retried
+from selfright.storage.sqlite import connect, retry_locked
 
 _IDLE = 8
 _BUSY_SECONDS = 30.0
@@ -40,7 +40,7 @@ class Connections:
         """A connection for one thread's reads, at the last committed state; more open while more read at once."""
         if self._closed:
             raise StoreError(f"the index {self.path.parent} was closed; open it again")
-        with explained(self.path):
+        with explain_errors(self.path):
             try:
                 connection = self._idle.get_nowait()
             except queue.Empty:
@@ -58,7 +58,7 @@ class Connections:
     def writer(self) -> sqlite3.Connection:
         """The one connection that writes; transactions are begun and ended by hand."""
         if self._writer is None:
-            with explained(self.path):
+            with explain_errors(self.path):
                 writer = self._connect()
                 # The search indexes must never be ahead of the catalogue, so a commit has to reach the disk.
                 writer.execute("PRAGMA synchronous = FULL")
@@ -105,7 +105,7 @@ class Connections:
 
     def _exclusive(self) -> sqlite3.Connection:
         pragmas = ("PRAGMA locking_mode = EXCLUSIVE", "PRAGMA temp_store = MEMORY", "PRAGMA query_only = ON")
-        return retried(lambda: self._ready(*pragmas), _BUSY_SECONDS)
+        return retry_locked(lambda: self._ready(*pragmas), _BUSY_SECONDS)
 
     def _ready(self, *pragmas: str) -> sqlite3.Connection:
         """A connection that has read once: only that shows whether it can."""
@@ -131,7 +131,7 @@ class Connections:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explain_errors(path: Path) -> Iterator[None]:
     """Turns what SQLite says of the file ``path`` into the errors of this package."""
     try:
         yield
@@ -194,11 +194,11 @@ class IndexStats:
         return json.dumps(
             {
                 "passages": self.passages,
-                "collections": _sorted(self.collections),
-                "languages": _sorted(self.languages),
+                "collections": _sort(self.collections),
+                "languages": _sort(self.languages),
                 "rows": self.rows,
                 "vectors": self.vectors,
-                "passages_in": _sorted(self.passages_in),
+                "passages_in": _sort(self.passages_in),
             },
             ensure_ascii=False,
         )
@@ -217,7 +217,7 @@ class IndexStats:
         self.passages_in[language] += sign * passages
 
 
-def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
+def _sort(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: count for name, count in sorted(counts.items()) if count}
 
 
@@ -234,7 +234,7 @@ def read_stats(connection: sqlite3.Connection, path: Path, opened: IndexMeta | N
     """
     found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
     if found.get("seal") != str(seal(*(found.get(name) for name in _SEALED))):
-        raise damaged(path, "the record of how the index was made")
+        raise damage_error(path, "the record of how the index was made")
     if opened is not None:
         opened.check_unchanged(path.parent, found["embedder"], int(found["dimension"]))
     return IndexStats.of(found["tally"])

@@ -11,17 +11,17 @@ from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Document
 from selfright.domain.routing import Collection
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import IndexStats, explained, read_stats, write_stats
+from selfright.retrieval.catalogue_file import IndexStats, explain_errors, read_stats, write_stats
 from selfright.retrieval.records import (
     DOCUMENT_COLUMNS,
     PASSAGE_COLUMNS,
-    Prepared,
-    Shown,
-    damaged,
+    PassageRow,
+    SearchRow,
+    damage_error,
     document_row,
     passage_row,
+    row_checksum,
     seal,
-    shown_crc,
     vector_sums,
 )
 from selfright.storage.sqlite import transaction
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _LOOKUPS = 500  # values in one query
 
-FindRows = Callable[[Sequence[Shown]], Sequence[tuple[int, int] | None]]
+FindRows = Callable[[Sequence[SearchRow]], Sequence[tuple[int, int] | None]]
 
 
 class CatalogueWriter:
@@ -55,14 +55,14 @@ class CatalogueWriter:
         """A part of the open transaction (which it begins where needed) that happens wholly or not at all."""
         writer = self._connections.writer
         first = not self.pending
-        with explained(self._connections.path):
+        with explain_errors(self._connections.path):
             writer.execute("BEGIN IMMEDIATE" if first else "SAVEPOINT step")
         before = self._stats
         try:
             if first:
                 self._stats, self._unsynced = read_stats(writer, self._connections.path, self._catalogue.meta), False
             before = self._stats.copy()
-            with explained(self._connections.path):
+            with explain_errors(self._connections.path):
                 yield
         except BaseException:
             self._stats = before
@@ -76,10 +76,10 @@ class CatalogueWriter:
     def rollback(self) -> None:
         """Forgets the open transaction; rows of vectors that it wrote are waste."""
         if self.pending:
-            with explained(self._connections.path):
+            with explain_errors(self._connections.path):
                 self._connections.writer.execute("ROLLBACK")
 
-    def put(self, batch: Sequence[tuple[Document, Sequence[Prepared]]]) -> None:
+    def put(self, batch: Sequence[tuple[Document, Sequence[PassageRow]]]) -> None:
         """Stores documents, each in place of the one with the same id; of two with one id, the later one."""
         latest = {document.id: (document, passages) for document, passages in batch}
         for document_id in self._present(list(latest)):
@@ -100,7 +100,7 @@ class CatalogueWriter:
             found += (document_id for (document_id,) in self._connections.writer.execute(query, some))
         return found
 
-    def _insert(self, passages: Sequence[Prepared]) -> None:
+    def _insert(self, passages: Sequence[PassageRow]) -> None:
         writer = self._connections.writer
         (last,) = writer.execute("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'passages'").fetchone()
         keys = range(last + 1, last + 1 + len(passages))
@@ -127,7 +127,7 @@ class CatalogueWriter:
             "UPDATE passages SET removed = 1 WHERE document_id = ? AND NOT removed", (document_id,)
         )
         if changed.rowcount != found[2]:
-            raise damaged(self._connections.path, f"the list of passages of document '{document_id}'")
+            raise damage_error(self._connections.path, f"the list of passages of document '{document_id}'")
         writer.execute("DELETE FROM documents WHERE id = ?", (document_id,))
         self._stats.remove(*found)
         return True
@@ -157,11 +157,11 @@ class CatalogueWriter:
         """Keeps a row of the table of collections in place of the one with the same name."""
         self._connections.writer.execute("INSERT OR REPLACE INTO collections VALUES (?, ?, ?, ?, ?)", tuple(row))
 
-    def revector(self, shown: Shown) -> None:
+    def revector(self, shown: SearchRow) -> None:
         """Writes down where the vector of a passage is now."""
         self._connections.writer.execute(
             "UPDATE passages SET row = ?, vector_sum = ?, crc = ? WHERE key = ?",
-            (shown.row, shown.vector_sum, shown_crc(shown), shown.key),
+            (shown.row, shown.vector_sum, row_checksum(shown), shown.key),
         )
 
     def move_vectors(self, name: str, rows: int, moved: Mapping[int, int]) -> None:
@@ -193,7 +193,7 @@ class CatalogueWriter:
     def commit(self) -> None:
         """Makes the open transaction lasting; the vectors first, for the records name them."""
         if self.pending:
-            with explained(self._connections.path):
+            with explain_errors(self._connections.path):
                 if self._unsynced:
                     self._catalogue.vectors(self._stats.vectors).sync()
                 write_stats(self._connections.writer, self._stats)
@@ -205,7 +205,7 @@ class CatalogueWriter:
         writer = self._connections.writer
         if writer.execute("SELECT 1 FROM changes WHERE sequence <= ? LIMIT 1", (sequence,)).fetchone() is None:
             return
-        with explained(self._connections.path), transaction(writer, "IMMEDIATE"):
+        with explain_errors(self._connections.path), transaction(writer, "IMMEDIATE"):
             writer.execute(
                 "DELETE FROM passages WHERE removed AND key IN "
                 "(SELECT first FROM changes WHERE action = 'remove' AND sequence <= ?)",
@@ -232,7 +232,7 @@ class CollectionTable:
             rows = connection.execute("SELECT name, description, classes, slots, crc FROM collections").fetchall()
         for name, description, classes, slots, crc in rows:
             if seal(name, description, classes, slots) != crc:
-                raise damaged(self._catalogue.path, f"the description of collection '{name}'")
+                raise damage_error(self._catalogue.path, f"the description of collection '{name}'")
             described[name] = Collection(
                 name,
                 description,

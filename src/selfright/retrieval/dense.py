@@ -162,7 +162,7 @@ class DenseIndex(Projection[_Snapshot]):
         state = replace(before.state, sequence=changes.sequence)
         snapshot = replace(before, state=state, tail=tail[order], matrix=matrix, gone=gone, selections={})
         joins = before.base is not None and len(tail) > TAIL
-        self._write(_joined(snapshot) if joins else snapshot, new_base=joins)
+        self._write(_join(snapshot) if joins else snapshot, new_base=joins)
 
     def rebuild(self, catalogue: Catalogue, /) -> None:
         """Makes the index anew, the same from the same passages in whatever order they came."""
@@ -265,7 +265,7 @@ def _candidates(
     return found
 
 
-def _joined(snapshot: _Snapshot) -> _Snapshot:
+def _join(snapshot: _Snapshot) -> _Snapshot:
     """With the tail taken over into the base; searches go on in the old one meanwhile."""
     index = approximate.faiss().clone_index(snapshot.base)
     index.add(snapshot.matrix)

@@ -123,7 +123,7 @@ class WriterLock:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_file(path: Path) -> Iterator[None]:
     """Holds the lock at ``path`` meanwhile; raises what ``acquire`` raises."""
     lock = WriterLock(path)
     lock.acquire()

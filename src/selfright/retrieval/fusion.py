@@ -17,8 +17,8 @@ from selfright.retrieval.fusion_weights import (
     FusionWeightModel,
     Measured,
     SearchedQuery,
+    load_model,
     measure,
-    shipped_model,
 )
 from selfright.retrieval.preparing import embedder_languages
 
@@ -142,7 +142,7 @@ class AdaptiveFusion:
 
     def __init__(self, dense_languages: Sequence[Language] = (), model: FusionWeightModel | None = None) -> None:
         self._dense_languages = frozenset(dense_languages)
-        self._model = model or shipped_model()
+        self._model = model or load_model()
 
     def wants_dense(self, query: str, /) -> bool:
         """Whether the embedder knows the query's language."""
@@ -159,7 +159,7 @@ class AdaptiveFusion:
         words, near = _once(bm25), _once(dense)
         measured = measure(searched, list(words.values()), list(near.values()))
         trust = self._model.fusion_weights(measured.signals)
-        return Fused(_weighed((words, near), measured, trust, foreign), trust)
+        return Fused(_weigh((words, near), measured, trust, foreign), trust)
 
 
 def _once(ranking: Ranking[Item]) -> dict[Item, float]:
@@ -177,7 +177,7 @@ def _one_half(ranking: Ranking[Item], searched: SearchedQuery, trust: Trust) -> 
     return Fused([(item, score * scale) for item, score in scores.items()], trust)
 
 
-def _weighed(
+def _weigh(
     halves: tuple[Mapping[Item, float], Mapping[Item, float]],
     measured: Measured,
     trust: Trust,
@@ -223,7 +223,7 @@ def fusion_named(name: str, k: int = DEFAULT_K, embedder: Embedder | None = None
     Over another ``embedder`` than it was fitted on the adaptive one is plain reciprocal rank fusion.
     """
     match name:
-        case "adaptive" if embedder is None or embedder.name == shipped_model().embedder:
+        case "adaptive" if embedder is None or embedder.name == load_model().embedder:
             return AdaptiveFusion(embedder_languages(embedder))
         case "adaptive":
             return ReciprocalRankFusion(k, embedder_languages(embedder), _UNFITTED)

@@ -56,7 +56,7 @@ def measure(searched: SearchedQuery, bm25: Sequence[float], cosines: Sequence[fl
     spread = _spread(cosines)
     words = searched.text.split()
     signals = {
-        "spread": _bounded(math.log(spread / USUAL_SPREAD), 1.5),
+        "spread": _bound(math.log(spread / USUAL_SPREAD), 1.5),
         "lead": 1 - _score(bm25, 2) / first,
         "field": 1 - _score(bm25, 10) / first,
         "codes": sum(any(map(str.isdigit, word)) for word in words) / max(len(words), 1),
@@ -75,7 +75,7 @@ def _spread(cosines: Sequence[float]) -> float:
     return max(math.sqrt(sum([(cosine - mean) ** 2 for cosine in cosines]) / len(cosines)), 1e-3)
 
 
-def _bounded(value: float, limit: float) -> float:
+def _bound(value: float, limit: float) -> float:
     return max(-limit, min(limit, value))
 
 
@@ -119,7 +119,7 @@ def read_model(stored: Mapping[str, Any]) -> FusionWeightModel:
 
 
 @cache
-def shipped_model() -> FusionWeightModel:
+def load_model() -> FusionWeightModel:
     """The model that comes with the package."""
     return read_model(
         json.loads(files("selfright.retrieval").joinpath("fusion_weights.json").read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from selfright.retrieval.catalogue_file import read_stats
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.lexical import LexicalIndex, LexicalSearch
-from selfright.retrieval.records import Shown, damaged
+from selfright.retrieval.records import SearchRow, damage_error
 from selfright.retrieval.scored import Scored
 from selfright.retrieval.search_request import FusedRanking, FusedSearch, SearchRequest, foreign, searching_vector
 
@@ -29,7 +29,7 @@ class Languages:
         self._catalogue = catalogue
         self._known: tuple[int, frozenset[str], int] = (-1, frozenset(), 0)
 
-    def held(self, sequence: int) -> frozenset[str]:
+    def languages_in(self, sequence: int) -> frozenset[str]:
         """The languages of the documents."""
         return self._at(sequence)[1]
 
@@ -52,7 +52,7 @@ class Languages:
 
         Raises ``IndexDamaged`` for what is no language.
         """
-        if not dense.keys or len(self.held(sequence)) < 2:
+        if not dense.keys or len(self.languages_in(sequence)) < 2:
             return frozenset()
         query = "SELECT key, language FROM passages WHERE key IN (SELECT value FROM json_each(?))"
         with self._catalogue.connections.reading() as connection:
@@ -60,7 +60,7 @@ class Languages:
         languages = get_args(Language)
         for key, language in found.items():
             if language not in languages:
-                raise damaged(self._catalogue.path, f"the language of passage number {key}")
+                raise damage_error(self._catalogue.path, f"the language of passage number {key}")
         return foreign(request, dense, found)
 
 
@@ -127,12 +127,12 @@ class HybridSearch(FusedSearch):
         by_words = LexicalSearch(request.depth)
         shared = self._indexes.dense is not None or lexical.parts > 1
         waiting = self._indexes.helpers.submit(self._search_beside, request, sequence, by_words) if shared else None
-        words = request.weighted(self._languages.held(sequence))
+        words = request.weight_terms(self._languages.languages_in(sequence))
         by_words.add(lexical.tasks(words, request.collections, sequence, korean))
         by_words.work()
         idf = lexical.idf(request.terms, korean)
         dense, query_vector, plain = waiting.result() if waiting else (Scored(), None, True)
-        bm25 = by_words.found()
+        bm25 = by_words.result()
         foreign = self._languages.foreign(request, dense, sequence) if self._fusion.tells_languages else frozenset()
         fused = FusedRanking(request, self._fusion, (bm25, dense), idf, foreign)
         near = dict(fused.near) if plain else {}  # judges are fitted on the cosines of vectors that do not lean
@@ -151,30 +151,30 @@ class HybridSearch(FusedSearch):
         if self._indexes.dense is None or not request.meaning:
             return Scored(), None, True
         vector = self._query_vector(request.meaning)
-        leaning = searching_vector(self._indexes.embedder, vector, request, self._languages.held(sequence))
+        leaning = searching_vector(self._indexes.embedder, vector, request, self._languages.languages_in(sequence))
         found = self._indexes.dense.search(leaning, request.depth, request.collections, sequence)
         return found, vector, leaning is vector
 
     def _retrieval(
         self, fused: FusedRanking, vector: "NDArray[np.float32] | None", near: Mapping[int, float], sequence: int | None
     ) -> tuple[Retrieval, bool]:
-        shown = self._shown([key for _, key, _ in fused.best], sequence)
+        shown = self._search_rows([key for _, key, _ in fused.best], sequence)
         there = [(id_hash, shown[key]) for id_hash, key, _ in fused.best if key in shown]
         hits = fused.hits({key: found.passage for key, found in shown.items()}, self._cosines(vector, there, near))
         found = Retrieval(hits, None if vector is None else tuple(vector.tolist()), fused.trust)
         return found, len(hits) == len(fused.best)
 
-    def _shown(self, keys: Sequence[int], sequence: int | None) -> dict[int, Shown]:
+    def _search_rows(self, keys: Sequence[int], sequence: int | None) -> dict[int, SearchRow]:
         """The passages; without a common ``sequence`` of both indexes only those that are still there."""
         catalogue = self._indexes.catalogue
-        shown = catalogue.shown(keys, removed=sequence is not None)
+        shown = catalogue.search_rows(keys, removed=sequence is not None)
         missing = [key for key in keys if key not in shown]
         if missing and catalogue.sequence() == sequence:  # as of now, and yet not there: it was lost
-            raise damaged(catalogue.path, f"the record of passage number {missing[0]}")
+            raise damage_error(catalogue.path, f"the record of passage number {missing[0]}")
         return shown
 
     def _cosines(
-        self, vector: "NDArray[np.float32] | None", shown: Sequence[tuple[int, Shown]], near: Mapping[int, float]
+        self, vector: "NDArray[np.float32] | None", shown: Sequence[tuple[int, SearchRow]], near: Mapping[int, float]
     ) -> Mapping[int, float]:
         """The similarity of each stored vector by passage id hash; known where it was in the list."""
         dense = self._indexes.dense

@@ -79,7 +79,7 @@ class KoreanMorphemes:
         self.name = f"kiwi-1-{digest}" if self.user_words else "kiwi-1"
 
     @staticmethod
-    def installed() -> bool:
+    def is_installed() -> bool:
         """Whether the package ``kiwipiepy`` can be used."""
         return importlib.util.find_spec("kiwipiepy") is not None
 
@@ -114,7 +114,7 @@ class KoreanMorphemes:
 
     def _of_line(self, line: str) -> Iterable[Term]:
         short = len(line) <= _MAX_REMEMBERED
-        return _remembered(line, self.user_words) if short else _content(_analyse(line, self.user_words))
+        return _cached_terms(line, self.user_words) if short else _content(_analyse(line, self.user_words))
 
 
 class Morpheme(Protocol):
@@ -146,7 +146,7 @@ def _content(morphemes: Sequence[Any]) -> Iterator[Term]:
 
 
 @functools.lru_cache(maxsize=2_048)
-def _remembered(line: str, user_words: tuple[str, ...]) -> tuple[Term, ...]:
+def _cached_terms(line: str, user_words: tuple[str, ...]) -> tuple[Term, ...]:
     """A question is asked of the index in every pass, and each time with the names that a lexicon adds."""
     return tuple(_content(_analyse(line, user_words)))
 
@@ -161,7 +161,7 @@ _analysing = threading.Lock()
 
 
 def _analyse(text: str, user_words: tuple[str, ...]) -> Sequence[Any]:
-    kiwi = _loaded(user_words)
+    kiwi = _load(user_words)
     with _analysing:
         morphemes: Sequence[Any] = kiwi.tokenize(text)
     return morphemes
@@ -170,7 +170,7 @@ def _analyse(text: str, user_words: tuple[str, ...]) -> Sequence[Any]:
 def _analyse_all(texts: Sequence[str], user_words: tuple[str, ...]) -> list[Sequence[Any]]:
     if not texts:
         return []
-    kiwi = _loaded(user_words)
+    kiwi = _load(user_words)
     found: list[Sequence[Any]] = []
     for start in range(0, len(texts), _AT_ONCE):  # questions get in between
         with _analysing:
@@ -178,7 +178,7 @@ def _analyse_all(texts: Sequence[str], user_words: tuple[str, ...]) -> list[Sequ
     return found
 
 
-def _loaded(user_words: tuple[str, ...]) -> Any:
+def _load(user_words: tuple[str, ...]) -> Any:
     with _loading:  # lru_cache alone would let two threads load it twice
         return _kiwi(user_words)
 

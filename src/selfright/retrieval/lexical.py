@@ -64,7 +64,7 @@ class LexicalSearch:
                 return
             self._found.append(_search(part, query, self._limit + SPARE))
 
-    def found(self) -> Scored:
+    def result(self) -> Scored:
         """The best of all parts, once every thread's ``work`` has ended."""
         keys, id_hashes, scores = (
             list(chain.from_iterable(found[column] for found in self._found)) for column in range(3)

@@ -67,7 +67,7 @@ def locate(location: str | Path) -> Location:
     return _milvus(text) if engine == "milvus" else _postgres(text)
 
 
-def shown(location: str | Path) -> str:
+def format_location(location: str | Path) -> str:
     """An index's place without its password, for messages and reports."""
     text = str(location)
     if not is_address(location):
@@ -92,13 +92,15 @@ def _milvus(text: str) -> Location:
         path = Path(unquote(parts.path))
         if path.suffix != ".db" or not path.is_absolute():
             raise UsageError(
-                f"Milvus Lite keeps an index in one file: milvus:///folder/file.db, but came {shown(text)}; "
+                f"Milvus Lite keeps an index in one file: milvus:///folder/file.db, but came {format_location(text)}; "
                 "for a server give its host: milvus://host:19530/name"
             )
-        return Location("milvus", shown(text), _name(where.get("name", DEFAULT_NAME)), path=path, options=options)
+        return Location(
+            "milvus", format_location(text), _name(where.get("name", DEFAULT_NAME)), path=path, options=options
+        )
     return Location(
         "milvus",
-        shown(text),
+        format_location(text),
         _name(unquote(parts.path.strip("/")) or DEFAULT_NAME),
         host=parts.hostname,
         port=parts.port or _MILVUS_PORT,
@@ -121,7 +123,8 @@ def _parts(text: str) -> tuple[SplitResult, tuple[tuple[str, str], ...]]:
         _ = parts.port  # read only now
     except ValueError:
         raise UsageError(
-            f"the address of the index cannot be read: {shown(text)}; write special characters of a password as %xx"
+            f"the address of the index cannot be read: {format_location(text)}; "
+            "write special characters of a password as %xx"
         ) from None
     return parts, tuple(parse_qsl(parts.query, keep_blank_values=True))
 

@@ -9,7 +9,7 @@ import numpy as np
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Language, Passage
 from selfright.domain.ports import Embedder, Tokenizer
-from selfright.retrieval.records import Prepared
+from selfright.retrieval.records import PassageRow
 from selfright.retrieval.tokenizing import join_all
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ class Preparer:
 
     def prepare(
         self, passages: Sequence[Passage], store: VectorRows, given: GivenVectors | None = None
-    ) -> list[Prepared]:
+    ) -> list[PassageRow]:
         """One for each passage, in order; new vectors go into ``store``."""
-        texts = [indexed_text(passage) for passage in passages]
+        texts = [text_to_index(passage) for passage in passages]
         hashes = [text_hash(text) for text in texts]
         wanted = {
             digest: text
@@ -61,7 +61,7 @@ class Preparer:
         places = self._places(wanted, store, {d: given[i] for d, i in of_hash.items() if i in given} if given else {})
         none = (None, None)
         return [
-            Prepared(passage, terms, digest, *places.get(digest, none))
+            PassageRow(passage, terms, digest, *places.get(digest, none))
             for passage, terms, digest in zip(passages, join_all(self._tokenizer, texts), hashes, strict=True)
         ]
 
@@ -84,7 +84,7 @@ class Preparer:
         return places
 
 
-def indexed_text(passage: Passage) -> str:
+def text_to_index(passage: Passage) -> str:
     """What is searched of a passage: its title, section and head, then its text."""
     return f"{passage.context}\n{passage.text}" if passage.context else passage.text
 

@@ -172,7 +172,7 @@ class Projection(ABC, Generic[Snapshot]):
         ``snapshot`` is the same as it is searched; it gets the finished state.
         """
         known = self.state.files if self.state else {}
-        files = {name: known[name] if name in known else self._measured(name) for name in names}
+        files = {name: known[name] if name in known else self._measure(name) for name in names}
         state = replace(state, files=files)
         content = asdict(state)
         body = {"state": content, "seal": seal(json.dumps(content, sort_keys=True))}
@@ -184,7 +184,7 @@ class Projection(ABC, Generic[Snapshot]):
             if path.name not in kept:
                 erase(path)
 
-    def _measured(self, name: str) -> tuple[int, int]:
+    def _measure(self, name: str) -> tuple[int, int]:
         path = self.folder / name
         measured = path.stat().st_size, file_checksum(path)
         self._checked[name] = (*measured, *_stamp_of(path))

@@ -72,7 +72,7 @@ TERMS_COLUMNS = "key, mark, collection, terms, terms_crc"
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PassageRow:
     """A passage ready to be stored: its terms joined by blanks, the hash of what is embedded, and where its vector is.
 
     ``row`` is the vector's row and ``vector_sum`` its checksum; both None for a passage without a vector.
@@ -86,7 +86,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SearchRow:
     """A passage as read, with its key and the place of its vector."""
 
     key: int
@@ -116,7 +116,7 @@ def info_of(row: Sequence[Any], where: Path) -> DocumentInfo:
     """Reads a row of ``INFO_COLUMNS``; raises ``IndexDamaged``."""
     identifier, passages, crc, *shown = row
     if seal(identifier, passages, *shown) != crc:
-        raise damaged(where, f"the record of document '{identifier}'")
+        raise damage_error(where, f"the record of document '{identifier}'")
     title, collection, language, source, _, _, content_hash, _, characters, _ = shown
     return DocumentInfo(identifier, title, collection, language, source, content_hash, characters, passages)
 
@@ -127,16 +127,16 @@ def document_of(row: Sequence[Any], where: Path) -> Document:
     info_of(information, where)
     identifier, _, _, title, collection, language, source, url, media_type, _, metadata, _, text_crc = information
     if seal(identifier, text) != text_crc:
-        raise damaged(where, f"the text of document '{identifier}'")
+        raise damage_error(where, f"the text of document '{identifier}'")
     return Document(identifier, title, text, language, source, url, media_type, collection, json.loads(metadata))
 
 
-def passage_row(key: int, prepared: Prepared) -> tuple[object, ...]:
+def passage_row(key: int, prepared: PassageRow) -> tuple[object, ...]:
     """A row in the order of ``PASSAGE_COLUMNS``."""
     passage, tie = prepared.passage, id_hash(prepared.passage.id)
     return (
         *(key, tie, prepared.row, prepared.vector_sum),
-        shown_crc(Shown(key, passage, prepared.row, prepared.vector_sum)),
+        row_checksum(SearchRow(key, passage, prepared.row, prepared.vector_sum)),
         seal(key, tie, passage.collection, prepared.terms),
         *(passage.id, passage.document_id, passage.title, passage.start, passage.end, passage.section),
         *(passage.language, passage.collection, passage.url, passage.head),
@@ -144,7 +144,7 @@ def passage_row(key: int, prepared: Prepared) -> tuple[object, ...]:
     )
 
 
-def shown_crc(shown: Shown) -> int:
+def row_checksum(shown: SearchRow) -> int:
     """The seal on what readers see of a passage."""
     passage = shown.passage
     return seal(
@@ -154,15 +154,15 @@ def shown_crc(shown: Shown) -> int:
     )
 
 
-def shown_of(record: Sequence[Any], where: Path) -> Shown:
+def read_row(record: Sequence[Any], where: Path) -> SearchRow:
     """Reads a row of ``SHOWN_COLUMNS``; raises ``IndexDamaged``."""
     key, row, vector_sum, crc, *shown = record
     if seal(key, row, vector_sum, *shown) != crc:
-        raise damaged(where, f"the record of passage '{shown[0]}'")
-    return Shown(key, Passage(*shown), row, vector_sum)
+        raise damage_error(where, f"the record of passage '{shown[0]}'")
+    return SearchRow(key, Passage(*shown), row, vector_sum)
 
 
-def damaged(where: Path, what: str) -> IndexDamaged:
+def damage_error(where: Path, what: str) -> IndexDamaged:
     """The error for a record that is not what was written."""
     return IndexDamaged(
         f"{where}: {what} is damaged; move {where.parent} away and rebuild it with: selfright index add PATH "

@@ -16,11 +16,11 @@ from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import LOCK_NAME
 from selfright.retrieval.catalogue_writer import CatalogueWriter
-from selfright.retrieval.files import erase, locked
-from selfright.retrieval.preparing import embedder_languages, embedder_name, indexed_text, text_hash
-from selfright.retrieval.records import Shown, vector_sums
+from selfright.retrieval.files import erase, lock_file
+from selfright.retrieval.maintenance import next_file, sweep_vectors
+from selfright.retrieval.preparing import embedder_languages, embedder_name, text_hash, text_to_index
+from selfright.retrieval.records import SearchRow, vector_sums
 from selfright.retrieval.stores.embedded import EmbeddedStore
-from selfright.retrieval.upkeep import next_file, sweep_vectors
 from selfright.retrieval.vectors import FOLDER as VECTORS
 from selfright.retrieval.vectors import VectorFile
 
@@ -56,7 +56,7 @@ def reembed(
     Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` (another tokenizer), ``IndexBusy`` when another
     process writes, and ``StoreError`` when the disk is full: then the index is as it was.
     """
-    with closing(Catalogue(folder)) as catalogue, locked(folder / LOCK_NAME):
+    with closing(Catalogue(folder)) as catalogue, lock_file(folder / LOCK_NAME):
         before = catalogue.meta
         before.check(folder, tokenizer.name, before.embedder, before.dimension)
         if embedder_name(embedder) != (before.embedder, before.dimension):
@@ -106,7 +106,7 @@ class _NewVectors:
         """Drops the table."""
         self._table.close()
 
-    def add(self, block: Sequence[Shown]) -> None:
+    def add(self, block: Sequence[SearchRow]) -> None:
         """Embeds the texts of a block that have no vector yet; those of one length go together."""
         if self._embedder is None:
             return
@@ -115,13 +115,13 @@ class _NewVectors:
             text_hash(text): text
             for one, place in zip(block, known, strict=True)
             if place is None and (not self._languages or one.passage.language in self._languages)
-            for text in (indexed_text(one.passage),)
+            for text in (text_to_index(one.passage),)
         }
         if not texts:
             return
         digests = sorted(texts, key=lambda digest: len(texts[digest]))
         matrix = self._embedder.embed([texts[digest] for digest in digests])
-        with self._explained():
+        with self._explain_errors():
             self._file.write(self.rows, matrix)
         rows = zip(digests, range(self.rows, self.rows + len(digests)), vector_sums(matrix).tolist(), strict=True)
         self._table.executemany("INSERT INTO rows VALUES (?, ?, ?)", rows)
@@ -129,12 +129,12 @@ class _NewVectors:
 
     def sync(self) -> None:
         """Makes what was written lasting."""
-        with self._explained():
+        with self._explain_errors():
             if self.rows:
                 self._file.sync()
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -143,8 +143,8 @@ class _NewVectors:
                 "that (is the disk full?), then run it again"
             ) from error
 
-    def places(self, some: Sequence[Shown]) -> list[tuple[int, int] | None]:
+    def places(self, some: Sequence[SearchRow]) -> list[tuple[int, int] | None]:
         """Row and checksum of each passage's vector, None for one without."""
         find = "SELECT row, vector_sum FROM rows WHERE text_hash = ?"
-        digests = [text_hash(indexed_text(shown.passage)) for shown in some]
+        digests = [text_hash(text_to_index(shown.passage)) for shown in some]
         return [self._table.execute(find, (digest,)).fetchone() for digest in digests]

@@ -92,7 +92,7 @@ class DescriptionRouter:
         terms = content_terms(self._tokenizer.tokens(question), question)
         words = max((hit.bm25.score for hit in hits if hit.bm25), default=-1.0)
         compared = [hit.cosine for hit in hits if hit.cosine is not None and self._embedder is not None]
-        cosines = map(self._scaled, compared)
+        cosines = map(self._rescale, compared)
         meaning = max(cosines, default=_SIMILAR)
         return words >= _COVERED * sum(self._statistics.idf(terms)) and meaning >= _SIMILAR
 
@@ -107,11 +107,11 @@ class DescriptionRouter:
         likely = _likely(evidence, _NEAR_IN_WORDS if vector is None else _NEAR)
         chosen = {*pointed, *likely} or ({c.name for c in serving} if len(serving) < len(collections) else set())
         if not chosen:
-            return RoutingDecision.everywhere(RoutingReason.UNCLEAR, _shown(evidence))
+            return RoutingDecision.everywhere(RoutingReason.UNCLEAR, _format_evidence(evidence))
         if len(chosen) == len(collections):
-            return RoutingDecision.everywhere(RoutingReason.ANY_MAY, _shown(evidence))
+            return RoutingDecision.everywhere(RoutingReason.ANY_MAY, _format_evidence(evidence))
         by = [f"class {kind}"] * (len(serving) < len(collections)) + ["slots"] * bool(pointed)
-        by += [f"description{_shown(evidence)}"] * bool(likely)
+        by += [f"description{_format_evidence(evidence)}"] * bool(likely)
         return RoutingDecision(tuple(c.name for c in collections if c.name in chosen), f"by {', '.join(by)}")
 
     def _evidence(
@@ -119,7 +119,7 @@ class DescriptionRouter:
     ) -> dict[str, float | None]:
         """How near the question is to each collection's description; None where they cannot be compared."""
         language = language_of(question)
-        profiles = {collection.name: self._profile(_described(collection)) for collection in collections}
+        profiles = {collection.name: self._profile(_describe(collection)) for collection in collections}
         weights = self._weights(question)
         return {
             name: self._nearness(weights, language, vector, profile) if profile else None
@@ -136,10 +136,10 @@ class DescriptionRouter:
         shared = sum(weight for term, weight in weights.items() if term in profile.terms)
         words = shared / (sum(weights.values()) or 1.0)
         if vector is not None and profile.vectors is not None:
-            return self._scaled(float((profile.vectors @ vector).max())) + _WORDS * words
+            return self._rescale(float((profile.vectors @ vector).max())) + _WORDS * words
         return words if vector is None and language in profile.languages else None
 
-    def _scaled(self, cosine: float) -> float:
+    def _rescale(self, cosine: float) -> float:
         low, stretch = self._scale
         return (cosine - low) * stretch
 
@@ -167,7 +167,7 @@ class DescriptionRouter:
         return _Profile(frozenset(self._tokenizer.tokens(f"{name}\n{description}")), languages, vectors)
 
 
-def _described(collection: Collection) -> tuple[str, str]:
+def _describe(collection: Collection) -> tuple[str, str]:
     return collection.name, " ".join(collection.description.split())
 
 
@@ -196,6 +196,6 @@ def _likely(evidence: Mapping[str, float | None], enough: float) -> list[str]:
     return likely if len(likely) < len(evidence) else []
 
 
-def _shown(evidence: Mapping[str, float | None]) -> str:
+def _format_evidence(evidence: Mapping[str, float | None]) -> str:
     known = sorted(((near, name) for name, near in evidence.items() if near is not None), reverse=True)[:3]
     return f" ({', '.join(f'{name} {near:.2f}' for near, name in known)})" if known else ""

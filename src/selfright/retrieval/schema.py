@@ -69,13 +69,13 @@ class IndexMeta:
     @property
     def made_with(self) -> str:
         """The embedder for messages, with its dimension."""
-        return _named(self.embedder, self.dimension)
+        return _format_embedder(self.embedder, self.dimension)
 
     def check(self, where: Path | str, tokenizer: str, embedder: str, dimension: int) -> None:
         """Raises ``IncompatibleIndex`` when the index cannot be used with this tokenizer and embedder."""
         if tokenizer != self.tokenizer:
             raise _incompatible(where, "tokenizer", self.tokenizer, tokenizer, _WORDS)
-        came = _named(embedder, dimension)
+        came = _format_embedder(embedder, dimension)
         if came != self.made_with:
             kept = (
                 f"embedder={_SETTINGS[self.embedder]}"
@@ -89,7 +89,7 @@ class IndexMeta:
 
     def check_unchanged(self, where: Path | str, embedder: str, dimension: int) -> None:
         """Raises ``IncompatibleIndex`` when the index was given another embedder since it was opened."""
-        now = _named(embedder, dimension)
+        now = _format_embedder(embedder, dimension)
         if now != self.made_with:
             raise IncompatibleIndex(
                 f"the index {where} was opened with the embedder {self.made_with}, but has vectors of {now} by now; "
@@ -97,7 +97,7 @@ class IndexMeta:
             )
 
 
-def _named(embedder: str, dimension: int) -> str:
+def _format_embedder(embedder: str, dimension: int) -> str:
     return f"{embedder} ({dimension} dimensions)"
 
 
@@ -115,26 +115,26 @@ def _incompatible(where: Path | str, what: str, made: str, came: str, hint: str 
 
 
 @dataclass(frozen=True, slots=True)
-class AsMade:
+class ExistingEmbedder:
     """Whichever embedder an index was made with; ``make`` gives the one at hand, if anything is to be embedded."""
 
     make: Callable[[], Embedder | None]
 
 
 def fitting(
-    meta: IndexMeta, where: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None
+    meta: IndexMeta, where: Path | str, tokenizer: Tokenizer, embedder: Embedder | ExistingEmbedder | None
 ) -> Embedder | None:
     """The embedder to open an index with. Raises ``IncompatibleIndex`` when the index was made with another one."""
-    if not isinstance(embedder, AsMade):
+    if not isinstance(embedder, ExistingEmbedder):
         meta.check(where, tokenizer.name, *embedder_name(embedder))
         return embedder
     meta.check(where, tokenizer.name, meta.embedder, meta.dimension)
     return _Called(meta, where, embedder.make) if meta.dimension else None
 
 
-def at_hand(embedder: Embedder | AsMade | None) -> Embedder | None:
+def at_hand(embedder: Embedder | ExistingEmbedder | None) -> Embedder | None:
     """The embedder to make an index with."""
-    return embedder.make() if isinstance(embedder, AsMade) else embedder
+    return embedder.make() if isinstance(embedder, ExistingEmbedder) else embedder
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from selfright.domain.embedding import leaned, query_vector
+from selfright.domain.embedding import cross_language_penalty, query_vector
 from selfright.domain.errors import UsageError
 from selfright.domain.passages import Hit, Language, Passage, Ranked, Retrieval, Trust
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
@@ -53,7 +53,7 @@ class SearchRequest:
         """What is searched for by words; made when first asked for, so that it can be beside the search by meaning."""
         return content_terms(self.tokenizer.tokens(self.words), self.query)
 
-    def weighted(self, languages: Collection[str]) -> dict[str, float]:
+    def weight_terms(self, languages: Collection[str]) -> dict[str, float]:
         """What the half by words searches for, with what each term counts: the ``terms``, as often as they occur, and
         what says those of the query in another of the index's ``languages``."""
         found = {term: float(count) for term, count in Counter(self.terms).items()}
@@ -125,7 +125,7 @@ def _meaning(query: str, phrases: str, fusion: Fusion, embedder: Embedder | None
     return "", f"the embedder {embedder.name} does not know the query's language"
 
 
-def _told(request: SearchRequest, fused: Trust, words: bool, meaning: bool) -> Trust:
+def _explain_trust(request: SearchRequest, fused: Trust, words: bool, meaning: bool) -> Trust:
     """How the search is told of: the one place that decides what searched. True are the halves that found anything."""
     if not meaning:
         return Trust(1.0, 0.0, request.silent or "no passage here has a vector")
@@ -162,7 +162,7 @@ class FusedRanking:
         self.near = pairs(dense)
         searched = SearchedQuery(request.meaning or request.query, request.language, idf)
         self._fused: Fused[int] = fusion.fuse(searched, pairs(bm25), self.near, foreign)
-        self.trust = _told(request, self._fused.trust, bool(bm25.id_hashes), bool(dense.id_hashes))
+        self.trust = _explain_trust(request, self._fused.trust, bool(bm25.id_hashes), bool(dense.id_hashes))
         self._words, self._meaning = RankLookup(bm25), RankLookup(dense)
         # While a passage is being replaced, the newer of its keys.
         self.best = [
@@ -224,4 +224,4 @@ def searching_vector(
 
     Encoders prefer passages in the query's own language to better ones in another.
     """
-    return vector if len(languages) < 2 else leaned(embedder, vector, request.language)
+    return vector if len(languages) < 2 else cross_language_penalty(embedder, vector, request.language)

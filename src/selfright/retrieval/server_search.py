@@ -48,7 +48,7 @@ class Reader(Protocol):
         """The language of each of these passages, by key."""
         ...
 
-    def shown(
+    def search_rows(
         self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
     ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
         """The passages by key, and by id hash the similarity of those that have a vector to ``vector``."""
@@ -85,12 +85,12 @@ class ServerSearch(FusedSearch):
     def _retrieval(self, reader: Reader, request: SearchRequest, vector: "NDArray[np.float32] | None") -> Retrieval:
         languages = reader.languages()
         leaning = vector if vector is None else searching_vector(self._embedder, vector, request, languages)
-        bm25, dense, idf = reader.lists(request, request.weighted(languages), leaning)
+        bm25, dense, idf = reader.lists(request, request.weight_terms(languages), leaning)
         others: Collection[int] = ()
         if len(languages) > 1 and dense.keys and self._fusion.tells_languages:
             others = foreign(request, dense, reader.languages_of(dense.keys))
         fused = FusedRanking(request, self._fusion, (bm25, dense), idf, others)
-        passages, cosines = reader.shown(fused.best, vector)
+        passages, cosines = reader.search_rows(fused.best, vector)
         # Judges are fitted on the cosines of vectors that do not lean.
         hits = fused.hits(passages, {**cosines, **dict(fused.near)} if leaning is vector else cosines)
         return Retrieval(hits, None if vector is None else tuple(vector.tolist()), fused.trust)

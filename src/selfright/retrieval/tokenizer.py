@@ -117,7 +117,7 @@ class Translations:
 
 
 @cache
-def shipped_translations() -> Translations:
+def load_translations() -> Translations:
     """The list of the package, read once per process: about 0.1 s."""
     import numpy as np
 
@@ -153,7 +153,7 @@ class BilingualTokenizer:
     """The tokenizer of every index. ``korean`` cuts the Hangul; Kiwi where it is installed, else syllable bigrams."""
 
     def __init__(self, korean: HangulTerms | None = None, user_words: Sequence[str] = ()) -> None:
-        self.korean = korean or (KoreanMorphemes(user_words) if KoreanMorphemes.installed() else HangulBigrams())
+        self.korean = korean or (KoreanMorphemes(user_words) if KoreanMorphemes.is_installed() else HangulBigrams())
 
     @property
     def name(self) -> str:
@@ -165,15 +165,15 @@ class BilingualTokenizer:
         text = _normal(text)
         return self._bilingual(text) if holds_hangul(text) else _chunkwise(text).split()
 
-    def joined(self, text: str) -> str:
+    def join_terms(self, text: str) -> str:
         """The same terms joined by blanks, as a lexical index stores them; no term holds a blank."""
         text = _normal(text)
         return " ".join(self._bilingual(text)) if holds_hangul(text) else _chunkwise(text)
 
-    def joined_all(self, texts: Sequence[str]) -> list[str]:
+    def join_all_terms(self, texts: Sequence[str]) -> list[str]:
         """``joined`` of each text; morphemes are cut on several cores."""
         if not isinstance(self.korean, KoreanMorphemes):
-            return [self.joined(text) for text in texts]
+            return [self.join_terms(text) for text in texts]
         texts = [_normal(text) for text in texts]
         korean = self.korean.terms_of([text if holds_hangul(text) else "" for text in texts])
         return [
@@ -187,7 +187,7 @@ class BilingualTokenizer:
 
     def translations(self, term: str) -> Translated:
         """Terms of the other language for ``term``, the likeliest first, each with its weight."""
-        return shipped_translations().of(term)
+        return load_translations().of(term)
 
     def _bilingual(self, text: str) -> list[str]:
         return _in_order(_latin(text), self.korean.terms(text))

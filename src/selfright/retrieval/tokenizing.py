@@ -8,7 +8,7 @@ from selfright.retrieval.korean import HangulBigrams, KoreanMorphemes
 from selfright.retrieval.tokenizer import BilingualTokenizer
 
 
-class GivenTerms:
+class PretokenizedQuery:
     """A tokenizer that knows the terms of some texts beforehand, from whoever made them by the same rules."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -37,7 +37,7 @@ class GivenTerms:
 def join_all(tokenizer: Tokenizer, texts: Sequence[str]) -> list[str]:
     """The terms of each text joined by blanks, the quick way where the tokenizer has one."""
     if isinstance(tokenizer, BilingualTokenizer):
-        return tokenizer.joined_all(texts)
+        return tokenizer.join_all_terms(texts)
     return [" ".join(tokenizer.tokens(text)) for text in texts]
 
 
@@ -47,7 +47,7 @@ def work(setup: dict[str, Any]) -> Callable[[list[str]], list[str]]:
     tokenizer = BilingualTokenizer(korean)
     if tokenizer.name != setup["name"]:
         raise ValueError(f"expected the tokenizer {setup['name']}, but this would be {tokenizer.name}")
-    return tokenizer.joined_all
+    return tokenizer.join_all_terms
 
 
 def setup_of(tokenizer: Tokenizer) -> dict[str, Any] | None:

@@ -48,9 +48,9 @@ class VectorFile:
         """These rows, shape ``(len(rows), dimension)``; raises ``IndexDamaged`` when one is not what was written."""
         if not len(rows):
             return np.empty((0, self._dimension), dtype=np.float32)
-        matrix = self._taken(rows)
+        matrix = self._take(rows)
         if not np.array_equal(vector_sums(matrix), sums):
-            raise self.damaged("holds other vectors than were written")
+            raise self.damage_error("holds other vectors than were written")
         return matrix
 
     def read_all(
@@ -68,7 +68,7 @@ class VectorFile:
             some = slice(start, start + _BLOCK)
             within = np.flatnonzero((rows[some] >= 0) & (rows[some] < held))
             if len(within):
-                matrix = self._taken(rows[some][within])
+                matrix = self._take(rows[some][within])
                 good[start + within] = vector_sums(matrix) == sums[some][within]
         return good
 
@@ -96,11 +96,11 @@ class VectorFile:
         finally:
             os.close(descriptor)
 
-    def damaged(self, what: str) -> IndexDamaged:
+    def damage_error(self, what: str) -> IndexDamaged:
         """The error to raise."""
         return IndexDamaged(f"{self.path} {what}; mend it with: selfright index verify --repair")
 
-    def _taken(self, rows: "NDArray[np.int64]") -> "NDArray[np.float32]":
+    def _take(self, rows: "NDArray[np.int64]") -> "NDArray[np.float32]":
         """These rows. While the file is not in memory, many are asked for at once, so that they are read side by side.
 
         (The system would read them one after the other, and megabytes around each.)
@@ -124,7 +124,7 @@ class VectorFile:
         if mapped is None or last >= len(mapped[0]):
             held = self.rows()
             if last >= held:
-                raise self.damaged(f"should have at least {last + 1:,} vectors but has {held:,}")
+                raise self.damage_error(f"should have at least {last + 1:,} vectors but has {held:,}")
             with self.path.open("rb") as file:
                 pages = mmap.mmap(file.fileno(), held * 4 * self._dimension, access=mmap.ACCESS_READ)
             if _ADVISES:

@@ -66,7 +66,7 @@ def read_model(stored: Mapping[str, Any]) -> AbstentionModel:
 
 
 @cache
-def shipped_model() -> AbstentionModel:
+def load_model() -> AbstentionModel:
     """The model that ships with the package."""
     return read_model(json.loads(files("selfright.roles").joinpath("abstain.json").read_text(encoding="utf-8")))
 
@@ -127,7 +127,7 @@ class CalibratedAbstainer(SupportAbstainer):
 
     def __init__(self, model: AbstentionModel | None = None) -> None:
         super().__init__(DEFAULT_THRESHOLD)
-        self._model = model or shipped_model()
+        self._model = model or load_model()
 
     def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
         """True for a refused draft; else, when judged, for one too likely to be wrong, or from passages that are

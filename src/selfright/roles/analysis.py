@@ -131,7 +131,7 @@ class TextAnalyzer:
             if home is None:
                 by_word = self._homes(words) if by_word is None else by_word
                 home = by_word.get(token, (at, text[at : at + len(token)]) if at >= 0 else (0, token))
-            yield token, _trimmed(home[1], token), home[0]
+            yield token, _trim(home[1], token), home[0]
 
     def _homes(self, words: list[tuple[int, str]]) -> dict[str, tuple[int, str]]:
         homes: dict[str, tuple[int, str]] = {}
@@ -141,7 +141,7 @@ class TextAnalyzer:
         return homes
 
 
-def _trimmed(word: str, token: str) -> str:
+def _trim(word: str, token: str) -> str:
     """An English word without what hangs on it: closing punctuation and Korean particles (``API를`` → ``API``)."""
     if token.isascii():
         latin = re.match(r"[\x21-\x7eÀ-ÿ°%µ]+", word)
@@ -161,7 +161,7 @@ def phrases(text: str, terms: Iterable[Term]) -> list[str]:
             runs[-1].append(term)
         else:
             runs.append([term])
-    found = (_written(text, run) for run in runs)
+    found = (_write_run(text, run) for run in runs)
     return list(dict.fromkeys(phrase for phrase in found if len(phrase) >= _SHORTEST))
 
 
@@ -179,7 +179,7 @@ def _adjoins(text: str, left: Term, right: Term) -> bool:
     return right.start < end or _TIES.fullmatch(text, end, right.start) is not None
 
 
-def _written(text: str, run: Sequence[Term]) -> str:
+def _write_run(text: str, run: Sequence[Term]) -> str:
     if len(run) == 1:
         return run[0].surface
     return text[run[0].start : max(term.start + len(term.surface) for term in run)]

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from selfright.background import aside
-from selfright.domain.answers import Message, Restated
+from selfright.background import run_in_thread
+from selfright.domain.answers import Message, Repetition
 from selfright.domain.chat import Job
 from selfright.domain.errors import ReplyUnusable
 from selfright.domain.judgements import QueryClass
 from selfright.domain.ports import ChatModel
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.model_calls import CLASSIFY_SCHEMA, OUT_OF_REACH, JudgingMode, told
+from selfright.roles.model_calls import CLASSIFY_SCHEMA, OUT_OF_REACH, JudgingMode, complete_json
 from selfright.roles.prompting import classify_prompt
-from selfright.roles.restating import again, answered_before, restated
+from selfright.roles.restating import again, restate, was_answered
 from selfright.roles.talk import act_of
 
 
@@ -58,27 +58,27 @@ class OfflineClassifier:
 
     async def classify(self, text: str, history: Sequence[Message] = ()) -> QueryClass:
         """The class of ``text``; with a conversation before it, a bare "tell me more" is about what was said."""
-        return (await self.judged_aside(text, history)).kind
+        return (await self.classify_in_thread(text, history)).kind
 
-    async def judged_aside(self, text: str, history: Sequence[Message] = ()) -> Classified:
+    async def classify_in_thread(self, text: str, history: Sequence[Message] = ()) -> Classified:
         """As ``judged``, in a thread where it takes long."""
-        return await aside(len(text), lambda: self.judged(text, bool(history)))
+        return await run_in_thread(len(text), lambda: self.classify_text(text, bool(history)))
 
     async def conversational(self, text: str, history: Sequence[Message]) -> bool:
         """Whether what was said before may be enough to answer."""
         if self._analyzer is None:
             return False
-        return await asyncio.to_thread(answered_before, text, history, self._analyzer)
+        return await asyncio.to_thread(was_answered, text, history, self._analyzer)
 
-    async def restated(self, text: str, history: Sequence[Message]) -> Restated | None:
+    async def restate(self, text: str, history: Sequence[Message]) -> Repetition | None:
         """The answer before in fewer words; see ``restating``."""
-        return restated(text, history)
+        return restate(text, history)
 
     def judge(self, text: str, has_history: bool = False) -> QueryClass:
         """As ``classify``, without waiting."""
-        return self.judged(text, has_history).kind
+        return self.classify_text(text, has_history).kind
 
-    def judged(self, text: str, has_history: bool = False) -> Classified:
+    def classify_text(self, text: str, has_history: bool = False) -> Classified:
         """As ``judge``, with whether it is sure: a few words that the index has none of may be talk of another kind."""
         if not any(map(str.isalnum, text)):
             return Classified(QueryClass.UNKNOWN)
@@ -110,11 +110,11 @@ class ModelClassifier:
 
     async def classify(self, text: str, history: Sequence[Message] = ()) -> QueryClass:
         """The class of ``text``; the offline one when the model cannot be asked or names no class."""
-        own = await self.offline.judged_aside(text, history)
+        own = await self.offline.classify_in_thread(text, history)
         if (own.sure and self.judging == "cascade") or not text.strip():
             return own.kind
         try:
-            said = await told(self.chat, Job.CLASSIFY, classify_prompt(text, history), CLASSIFY_SCHEMA)
+            said = await complete_json(self.chat, Job.CLASSIFY, classify_prompt(text, history), CLASSIFY_SCHEMA)
             return QueryClass(str(said.get("query_class")).strip().lower())
         except (*OUT_OF_REACH, ReplyUnusable, ValueError):
             return own.kind
@@ -123,6 +123,6 @@ class ModelClassifier:
         """Whether what was said before may be enough to answer: the offline role's word, no call is worth it."""
         return await self.offline.conversational(text, history)
 
-    async def restated(self, text: str, history: Sequence[Message]) -> Restated | None:
+    async def restate(self, text: str, history: Sequence[Message]) -> Repetition | None:
         """As the offline role: the sources of the answer before are not for a model to tell."""
-        return await self.offline.restated(text, history)
+        return await self.offline.restate(text, history)

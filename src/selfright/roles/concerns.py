@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.composing import compose
 from selfright.domain.judgements import AnswerQuality, Evaluation
 from selfright.domain.ports import Evaluator, Generator
 from selfright.domain.slots import Concern
+from selfright.roles.answer_units import AnswerUnit, answer_units
 from selfright.roles.evaluate.offline import reason, suggestion
 from selfright.roles.evaluate.scoring import COMPLETE
 from selfright.roles.evidence import visible_part
-from selfright.roles.extractive_units import Piece, pieces_of
 from selfright.roles.generate.offline import draft_of
 
 # Just under what counts as complete: the answer may be right in all it says.
@@ -28,11 +28,11 @@ class ConcernedEvaluator:
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """The inner judgement, unless a concern is passed over; raises what the inner one raises."""
         evaluation = await self.inner.evaluate(request)
-        left = unheeded(request)
+        left = open_concerns(request)
         return _lacking(evaluation, left, request) if left else evaluation
 
 
-def unheeded(request: EvaluationRequest) -> list[Concern]:
+def open_concerns(request: EvaluationRequest) -> list[Concern]:
     """The concerns that the draft does not take up; a draft that says nothing has none."""
     if request.draft.refused or not request.draft.text.strip():
         return []
@@ -68,9 +68,9 @@ class ProfileWarningGenerator:
         """As the inner one."""
         return self.inner.needs_documents
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         """The inner draft, with at most two sentences of the evidence more; raises what the inner one raises."""
-        draft = await self.inner.generate(request, say)
+        draft = await self.inner.generate(request, on_text)
         if draft.refused or not draft.sentences:
             return draft
         heeded = draft
@@ -78,18 +78,18 @@ class ProfileWarningGenerator:
             if len(heeded.sentences) < len(draft.sentences) + _MOST and not concern.is_met_by(heeded.text):
                 piece = _bearing(concern, request)
                 heeded = _joined(heeded, draft_of([(piece,)])) if piece else heeded
-        if say is not None and heeded.text.startswith(draft.text):
-            say(heeded.text[len(draft.text) :])
+        if on_text is not None and heeded.text.startswith(draft.text):
+            on_text(heeded.text[len(draft.text) :])
         return heeded
 
 
-def _bearing(concern: Concern, request: GenerationRequest) -> Piece | None:
+def _bearing(concern: Concern, request: GenerationRequest) -> AnswerUnit | None:
     """The sentence of the evidence that deals with the concern; of several the one that is about nothing else."""
     strips = [s for s in request.strips if concern.bears(s.passage.heading, visible_part(s))]
-    return min(_fitting(pieces_of(strips), concern), key=lambda piece: len(piece.text), default=None)
+    return min(_fitting(answer_units(strips), concern), key=lambda piece: len(piece.text), default=None)
 
 
-def _fitting(pieces: Sequence[Piece], concern: Concern) -> list[Piece]:
+def _fitting(pieces: Sequence[AnswerUnit], concern: Concern) -> list[AnswerUnit]:
     fits = (p for p in pieces if p.kind in ("sentence", "item") and len(p.text) <= _LONGEST)
     return [p for p in fits if concern.is_met_by(p.text)]
 

@@ -82,7 +82,7 @@ class QueryEntities:
         return self._other_key(whole) or self._other_code(whole) or self._other_identifier(whole, text)
 
     def _says_more(self, text: str) -> bool:
-        return any(word[:_STEM] not in self.words and word[:2] not in self.korean for word in _said(text))
+        return any(word[:_STEM] not in self.words and word[:2] not in self.korean for word in _topic_words(text))
 
     def _other_key(self, whole: str) -> bool:
         named = self.things(whole) if self.keys else frozenset()
@@ -106,7 +106,7 @@ class QueryEntities:
 
 
 @lru_cache(maxsize=256)  # every pass of a turn asks it of the same passages
-def _said(text: str) -> tuple[str, ...]:
+def _topic_words(text: str) -> tuple[str, ...]:
     """The words that carry a topic, in small letters."""
     return tuple(word.lower() for word in _ANY_WORD.findall(mask_stop_words(text)))
 

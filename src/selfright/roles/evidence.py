@@ -30,7 +30,7 @@ _NO_BREAK = re.compile(r"[^\n]")
 
 def visible(passage: Passage) -> str:
     """The passage's text, as long as it is, with blanks in place of what no reader sees."""
-    return _blanked(passage.text)
+    return _blank_hidden(passage.text)
 
 
 def visible_part(strip: Strip) -> str:
@@ -40,7 +40,7 @@ def visible_part(strip: Strip) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _blanked(text: str) -> str:
+def _blank_hidden(text: str) -> str:
     head, rest = text[:_LONGEST], text[_LONGEST:]
     if "<!--" in head or "[" in head:
         head = _UNSEEN.sub(_blank, head)

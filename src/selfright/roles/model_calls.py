@@ -91,7 +91,7 @@ MOST_TOKENS = 1_024
 """Far more than most of these replies need, for models that think before they write count that, too."""
 
 
-async def told(
+async def complete_json(
     chat: ChatModel, job: Job, prompts: Prompts, schema: Schema, temperature: float = 0.0
 ) -> Mapping[str, Any]:
     """The object that the model gives. Raises what ``ChatModel.complete`` does, ``ReplyUnusable`` for no object too."""
@@ -102,7 +102,7 @@ async def told(
     return reply.data
 
 
-async def written(
+async def complete_text(
     chat: ChatModel, job: Job, prompts: Prompts, temperature: float = 0.0, max_tokens: int = MOST_TOKENS
 ) -> str | None:
     """What the model writes; None when it is out of reach, refuses, breaks off or writes nothing."""

@@ -69,9 +69,9 @@ class BilingualPrompter:
         labels = LABELS[language]
         shown = await self._first.standing(question, strips) if self._first and strips else strips
         cut = _evidence(shown or ())
-        known = _listed(_fact(slot, labels) for slot in facts)
-        points = _listed(concern.text for concern in concerns)
-        said = [*_texts(history), *_shown_texts(cut), *filter(None, (known, points))]
+        known = _list_items(_fact(slot, labels) for slot in facts)
+        points = _list_items(concern.text for concern in concerns)
+        said = [*_texts(history), *_prompt_texts(cut), *filter(None, (known, points))]
         delimiters = PromptDelimiters.around(question, profile_summary, summary, *said)
         rules = (WITHOUT_DOCUMENTS if strips is None else SYSTEM[Job.ANSWER])[language]
         return "\n".join(filter(None, (rules, self._hints.get(language)))), _sections(
@@ -97,28 +97,28 @@ class Shown:
 
 def grading_prompt(question: str, hits: Sequence[Hit], language: Language) -> Prompts:
     """Passages numbered from 1 as ``hits`` stand, each cut to 1,200 characters, and the question."""
-    shown = [_shown(hit.passage, visible(hit.passage)[:GRADED_CHARACTERS]) for hit in hits]
+    shown = [_prompt_text(hit.passage, visible(hit.passage)[:GRADED_CHARACTERS]) for hit in hits]
     return _judging(Job.GRADE, "passages", question, shown, language)
 
 
 def strips_prompt(question: str, strips: Sequence[Strip], language: Language) -> Prompts:
     """Excerpts numbered from 1 as ``strips`` stand, each cut to 600 characters, and the question."""
-    shown = [_shown(strip.passage, visible_part(strip)[:STRIP_CHARACTERS]) for strip in strips]
+    shown = [_prompt_text(strip.passage, visible_part(strip)[:STRIP_CHARACTERS]) for strip in strips]
     return _judging(Job.STRIPS, "excerpts", question, shown, language)
 
 
-def shown_evidence(request: EvaluationRequest) -> tuple[Shown, ...]:
+def prompt_evidence(request: EvaluationRequest) -> tuple[Shown, ...]:
     """The at most five passages, at most 500 characters of each, that ``evaluation_prompt`` numbers from 1.
 
     What the answer cites comes first, in the order of its numbers, then other strips, the best first, then other hits.
     """
     pieces: dict[str, list[Strip]] = {}
-    for strip in (*_cited(request), *sorted(request.strips, key=lambda strip: -strip.score)):
+    for strip in (*_cited_strips(request), *sorted(request.strips, key=lambda strip: -strip.score)):
         chosen = pieces.setdefault(strip.passage.id, [])
         if strip not in chosen:
             chosen.append(strip)
-    found = [_shown(strips[0].passage, _excerpt(strips)) for strips in pieces.values()]
-    found += [_shown(hit.passage, visible(hit.passage)) for hit in request.hits if hit.passage.id not in pieces]
+    found = [_prompt_text(strips[0].passage, _excerpt(strips)) for strips in pieces.values()]
+    found += [_prompt_text(hit.passage, visible(hit.passage)) for hit in request.hits if hit.passage.id not in pieces]
     return tuple(
         Shown(one.passage_id, one.text[:JUDGED_CHARACTERS], one.heading, one.url)
         for one in found[:MOST_JUDGED_PASSAGES]
@@ -128,12 +128,12 @@ def shown_evidence(request: EvaluationRequest) -> tuple[Shown, ...]:
 def evaluation_prompt(request: EvaluationRequest) -> Prompts:
     """The answer, its markers renumbered to the passages shown, with all that it is judged by."""
     labels = LABELS[request.language]
-    shown = shown_evidence(request)
-    answer = _renumbered(request, shown)[:_LONGEST_ANSWER]
+    shown = prompt_evidence(request)
+    answer = _renumber(request, shown)[:_LONGEST_ANSWER]
     feedback = _feedback(request.previous)
     question, profile = request.question[:_LONGEST_QUESTION], request.profile_summary[:_LONGEST_NOTE]
-    points = _listed(concern.text for concern in request.concerns)
-    said = [*_texts(request.history), *_shown_texts(shown), *filter(None, (points,))]
+    points = _list_items(concern.text for concern in request.concerns)
+    said = [*_texts(request.history), *_prompt_texts(shown), *filter(None, (points,))]
     delimiters = PromptDelimiters.around(question, answer, profile, feedback, *said)
     return SYSTEM[Job.EVALUATE][request.language], _sections(
         (labels["passages"], _passages(shown, delimiters) or labels["no_passages"]),
@@ -153,11 +153,11 @@ def rewrite_prompt(request: RewriteRequest) -> Prompts:
     tried = dict.fromkeys(query for query in (*request.tried, request.query) if query.strip() != question.strip())
     parts = (
         ("previous_answer", "answer", request.previous_answer[:PREVIOUS_CHARACTERS]),
-        ("missing", "missing", _listed(request.missing_info)),
-        ("suggestions", "suggestions", _listed(request.improvement_suggestions)),
+        ("missing", "missing", _list_items(request.missing_info)),
+        ("suggestions", "suggestions", _list_items(request.improvement_suggestions)),
         ("profile", "profile", request.profile_summary[:_LONGEST_NOTE]),
-        ("facts", "facts", _listed(_fact(slot, labels) for slot in request.slots)),
-        ("tried", "queries", _listed(tried)),
+        ("facts", "facts", _list_items(_fact(slot, labels) for slot in request.slots)),
+        ("tried", "queries", _list_items(tried)),
         ("question", "question", question),
     )
     delimiters = PromptDelimiters.around(*(text for _, _, text in parts))
@@ -179,7 +179,7 @@ def classify_prompt(text: str, history: Sequence[Message] = ()) -> Prompts:
 def web_prompt(question: str, missing_info: Sequence[str], language: Language) -> Prompts:
     """The question and what is missing so far; nothing of the user's profile."""
     labels = LABELS[language]
-    asked, missing = question[:_LONGEST_QUESTION], _listed(missing_info)
+    asked, missing = question[:_LONGEST_QUESTION], _list_items(missing_info)
     delimiters = PromptDelimiters.around(asked, missing)
     return SYSTEM[Job.WEB_QUERY][language], _sections(
         (labels["missing"], delimiters.wrap("missing", missing)),
@@ -201,7 +201,7 @@ def summary_prompt(summary: str, messages: Sequence[Message], language: Language
 def _judging(job: Job, label: str, question: str, shown: Sequence[Shown], language: Language) -> Prompts:
     labels = LABELS[language]
     asked = question[:_LONGEST_QUESTION]
-    delimiters = PromptDelimiters.around(asked, *_shown_texts(shown))
+    delimiters = PromptDelimiters.around(asked, *_prompt_texts(shown))
     return SYSTEM[job][language], _sections(
         (labels[label], _passages(shown, delimiters, label.removesuffix("s"))),
         (labels["question"], delimiters.wrap("question", asked)),
@@ -225,7 +225,7 @@ def _sections(*sections: tuple[str, str]) -> str:
     return "\n\n".join(f"{title}:\n{body}" for title, body in sections if body)
 
 
-def _shown(passage: Passage, text: str) -> Shown:
+def _prompt_text(passage: Passage, text: str) -> Shown:
     """``text`` of the passage, rows under their head; of one without any evidence the heading is withheld, too."""
     if passage.head and "|" in text and passage.head not in text:
         text = f"| {passage.head} |\n{text}"
@@ -241,7 +241,7 @@ def _evidence(strips: Sequence[Strip]) -> list[Shown]:
             break
         text = visible_part(strip)[:left]
         left -= len(text)
-        shown.append(_shown(strip.passage, text))
+        shown.append(_prompt_text(strip.passage, text))
     return shown
 
 
@@ -253,7 +253,7 @@ def _passages(shown: Sequence[Shown], delimiters: PromptDelimiters, name: str = 
     return "\n".join(wrapped)
 
 
-def _shown_texts(shown: Iterable[Shown]) -> list[str]:
+def _prompt_texts(shown: Iterable[Shown]) -> list[str]:
     return [text for one in shown for text in (one.text, one.heading, one.url or "")]
 
 
@@ -269,7 +269,7 @@ def _conversation(history: Sequence[Message], labels: dict[str, str], most: int 
     )
 
 
-def _listed(items: Iterable[str]) -> str:
+def _list_items(items: Iterable[str]) -> str:
     """At most ten items, one a line, each cut to 200 characters."""
     lines = [" ".join(item.split())[:_LONGEST_ITEM] for item in items if item.strip()]
     return "\n".join(f"- {line}" for line in lines[:_MOST_ITEMS])
@@ -286,10 +286,10 @@ def _fact(slot: Slot, labels: dict[str, str]) -> str:
 def _feedback(previous: Evaluation | None) -> str:
     if previous is None:
         return ""
-    return _listed((previous.reason, *previous.missing_info, *previous.improvement_suggestions))
+    return _list_items((previous.reason, *previous.missing_info, *previous.improvement_suggestions))
 
 
-def _cited(request: EvaluationRequest) -> list[Strip]:
+def _cited_strips(request: EvaluationRequest) -> list[Strip]:
     """The strips that the answer cites, in the order of its citations."""
     return [
         strip
@@ -308,7 +308,7 @@ def _excerpt(strips: Sequence[Strip]) -> str:
     return "\n".join(visible_part(strip) for strip in sorted(chosen, key=lambda strip: strip.start))
 
 
-def _renumbered(request: EvaluationRequest, shown: Sequence[Shown]) -> str:
+def _renumber(request: EvaluationRequest, shown: Sequence[Shown]) -> str:
     """The answer with its markers pointing to the passages as the judge sees them; those to none are left out."""
     places = {one.passage_id: n for n, one in enumerate(shown, start=1)}
     numbers = {citation.n: places.get(citation.passage_id) for citation in request.draft.citations}

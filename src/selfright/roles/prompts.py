@@ -232,20 +232,20 @@ Write nothing but the new summary: plain sentences in English, at most 1,000 cha
 }
 
 
-def _fenced(rules: dict[Language, str]) -> dict[Language, str]:
+def _with_fence_rule(rules: dict[Language, str]) -> dict[Language, str]:
     return {language: f"{text}\n\n{_DATA[language]}" for language, text in rules.items()}
 
 
 SYSTEM: dict[Job, dict[Language, str]] = {
-    Job.CLASSIFY: _fenced(_CLASSIFY),
-    Job.GRADE: _fenced(_GRADE),
-    Job.STRIPS: _fenced(_STRIPS),
+    Job.CLASSIFY: _with_fence_rule(_CLASSIFY),
+    Job.GRADE: _with_fence_rule(_GRADE),
+    Job.STRIPS: _with_fence_rule(_STRIPS),
     Job.ANSWER: _ANSWER,
-    Job.EVALUATE: _fenced(_EVALUATE),
-    Job.REWRITE: _fenced(_REWRITE),
-    Job.WEB_QUERY: _fenced(_WEB_QUERY),
-    Job.STANDALONE: _fenced(_STANDALONE),
-    Job.SUMMARIZE: _fenced(_SUMMARIZE),
+    Job.EVALUATE: _with_fence_rule(_EVALUATE),
+    Job.REWRITE: _with_fence_rule(_REWRITE),
+    Job.WEB_QUERY: _with_fence_rule(_WEB_QUERY),
+    Job.STANDALONE: _with_fence_rule(_STANDALONE),
+    Job.SUMMARIZE: _with_fence_rule(_SUMMARIZE),
 }
 """What a model is told for each job; the answering prompt has the rule about data among its own."""
 

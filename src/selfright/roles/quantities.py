@@ -152,7 +152,7 @@ def _candidates(text: str) -> Iterator[Quantity]:
     for pattern in _VERSIONS if has_digit else ():
         yield from (Quantity(m["v"].lower(), VERSION, m.start(), m.end()) for m in pattern.finditer(text))
     if any(word in lowered for word in _NUMBER_WORDS):
-        yield from (_worded(m) for m in _WORDED.finditer(text))
+        yield from (_read_words(m) for m in _WORDED.finditer(text))
     if has_digit:
         yield from (_numeric(m) for m in _NUMBER.finditer(text))
 
@@ -166,7 +166,7 @@ def _iso(match: re.Match[str]) -> str:
     return f"{year or '-'}{tail}"
 
 
-def _worded(match: re.Match[str]) -> Quantity:
+def _read_words(match: re.Match[str]) -> Quantity:
     if match["adverb"]:
         return Quantity(_ADVERBS[match["adverb"].lower()], "time", match.start(), match.end())
     word, unit = match["en"] or match["ko"], match["en_unit"] or match["ko_unit"]

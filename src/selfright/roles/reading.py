@@ -34,7 +34,7 @@ _MUCH = 0.25  # of a window
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionFeatures:
     """A question, or one part of it, read once for all passages."""
 
     text: str
@@ -43,7 +43,7 @@ class Asked:
     korean: bool
 
     @classmethod
-    def of(cls, question: str, analyzer: TextAnalyzer) -> "Asked":
+    def of(cls, question: str, analyzer: TextAnalyzer) -> "QuestionFeatures":
         """Reads key terms, which are also looked for in translation, and quantities."""
         matcher = TermMatcher(analyzer, analyzer.key_terms(question), translated=True)
         return cls(question, matcher, quantities(question), has_hangul(question) and language_of(question) == "ko")
@@ -59,14 +59,14 @@ class Sentences:
     heading: Places
 
     @classmethod
-    def of(cls, asked: Asked, passage: Passage) -> "Sentences":
+    def of(cls, asked: QuestionFeatures, passage: Passage) -> "Sentences":
         """Reads at most the first 12,000 characters."""
         text = visible(passage)[:_LONGEST]
         spans = sentences_of(text) or ((0, len(text)),)
         places = tuple(_once(text, spans, [asked.matcher.places(text[start:end]) for start, end in spans]))
         return cls(text, spans, places, asked.matcher.places(passage.context) if passage.context else {})
 
-    def window(self, asked: Asked, most: int) -> tuple[int, int]:
+    def window(self, asked: QuestionFeatures, most: int) -> tuple[int, int]:
         """Start and end of the sentences in a row, at most ``most`` characters, that hold the most of what is asked."""
         if len(self.text) <= most:
             return 0, len(self.text)
@@ -141,7 +141,7 @@ class Reading:
         return max(read, key=lambda one: one[0] * chance(one[1]), default=None)
 
 
-def readings(asked: Asked, passages: Sequence[Passage], reader: PairJudge | None) -> dict[str, Reading]:
+def readings(asked: QuestionFeatures, passages: Sequence[Passage], reader: PairJudge | None) -> dict[str, Reading]:
     """Passage id → its reading, of the first eight passages in a language that the network reads; nothing where its
     file is damaged."""
     if reader is None or ("ko" if asked.korean else "en") not in reader.languages:
@@ -154,15 +154,15 @@ def readings(asked: Asked, passages: Sequence[Passage], reader: PairJudge | None
         first = sentences.window(asked, most)
         second = sentences.beside(first, most) if place < _READ_TWICE else None
         jobs += [(passage, sentences.text, span) for span in (first, second) if span]
-    read = read_pairs(reader, asked.text, [shown(p, text[slice(*span)], codes) for p, text, span in jobs])
+    read = read_pairs(reader, asked.text, [network_text(p, text[slice(*span)], codes) for p, text, span in jobs])
     found: dict[str, tuple[Window, ...]] = {}
     for (passage, text, span), one in zip(jobs, read or (), strict=False):
-        window = Window(*span, one.score, tuple(_moved(passage, text[slice(*span)], span[0], one.places, codes)))
+        window = Window(*span, one.score, tuple(_move_places(passage, text[slice(*span)], span[0], one.places, codes)))
         found[passage.id] = (*found.get(passage.id, ()), window)
     return {name: Reading(windows) for name, windows in found.items()}
 
 
-def _moved(
+def _move_places(
     passage: Passage, part: str, start: int, places: Sequence[AnswerPlace], codes: Collection[Code]
 ) -> Iterator[AnswerPlace]:
     """The places in the passage's text of those in what was shown of it."""
@@ -190,13 +190,13 @@ def _say(message: str) -> None:
     log.error(message)
 
 
-def shown(passage: Passage, part: str, codes: Collection[Code] = ()) -> str:
+def network_text(passage: Passage, part: str, codes: Collection[Code] = ()) -> str:
     """A part of a passage as networks see it: under the title and, where it has rows without it, the table's head.
 
     A section that is named by one of ``codes`` is shown, too: its text seldom repeats the code.
     """
     above = _above(passage, part, codes)
-    return f"{above}\n{spaced(part)}" if above else spaced(part)
+    return f"{above}\n{space_out(part)}" if above else space_out(part)
 
 
 def _above(passage: Passage, part: str, codes: Collection[Code]) -> str:
@@ -209,7 +209,7 @@ _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
 _TIGHT = re.compile(r"(?<=[^\s|:\\-])(?=\|)|(?<=\|)(?=[^\s|:-])")  # beside a bar, where no blank is
 
 
-def spaced(text: str) -> str:
+def space_out(text: str) -> str:
     """The text with blanks around the bars of its tables, as networks have learnt to read them."""
     cuts = [0, *_gaps(text), len(text)]
     return " ".join(text[start:end] for start, end in pairwise(cuts))

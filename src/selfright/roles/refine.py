@@ -17,10 +17,10 @@ from selfright.domain.passages import Hit, Passage, Refinement, Strip
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.model_calls import OUT_OF_REACH, STRIPS_SCHEMA, JudgingMode, told
+from selfright.roles.model_calls import OUT_OF_REACH, STRIPS_SCHEMA, JudgingMode, complete_json
 from selfright.roles.prompting import strips_prompt
-from selfright.roles.reading import Asked
-from selfright.roles.selection import PieceScorer
+from selfright.roles.reading import QuestionFeatures
+from selfright.roles.selection import UnitScorer
 from selfright.roles.strips import strip_spans
 from selfright.roles.titles import telling_pieces
 
@@ -40,7 +40,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class ScoredStrips:
     """The strips of a retrieval's relevant passages, and all of its passages, the most probable first."""
 
     scored: tuple[Scored, ...]
@@ -50,13 +50,13 @@ class Weighed:
 class OfflineRefiner:
     """Implements the port ``Refiner`` with the scores of what could be said."""
 
-    def __init__(self, analyzer: TextAnalyzer, scorer: PieceScorer | None = None) -> None:
+    def __init__(self, analyzer: TextAnalyzer, scorer: UnitScorer | None = None) -> None:
         self._analyzer = analyzer
-        self._scorer = scorer or PieceScorer(analyzer)
+        self._scorer = scorer or UnitScorer(analyzer)
 
     def without_reader(self) -> "OfflineRefiner":
         """The same, by words: for a turn whose grader is a model, where nobody else needs a reader."""
-        return OfflineRefiner(self._analyzer, PieceScorer(self._analyzer, model=self._scorer.model))
+        return OfflineRefiner(self._analyzer, UnitScorer(self._analyzer, model=self._scorer.model))
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """The strips of ``hits`` that help to answer; documents in the order of their best passage."""
@@ -64,12 +64,12 @@ class OfflineRefiner:
 
     def filter(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """As ``refine``, without waiting."""
-        weighed = self.weighed(question, hits, grading)
-        return refinement(weighed, self.chosen(weighed))
+        weighed = self.score_strips(question, hits, grading)
+        return refinement(weighed, self.choose_strips(weighed))
 
-    def weighed(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Weighed:
+    def score_strips(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> ScoredStrips:
         """All strips of the passages that may be relevant, with what speaks for them."""
-        asked, order = Asked.of(question, self._analyzer), _ranked(hits, grading)
+        asked, order = QuestionFeatures.of(question, self._analyzer), _rank_passages(hits, grading)
         relevant = [(passage, p) for passage, p in order if p is None or p >= IRRELEVANT] or order
         pieces = telling_pieces(question, [Strip(p, p.start, p.end, p.text, 1.0) for p, _ in relevant])
         judged = self._scorer.judge(asked, pieces, hits)
@@ -85,24 +85,24 @@ class OfflineRefiner:
                 worth = math.exp(score - best) * (1.0 if p is None else p)
                 strip = Strip(passage, first, last, passage.text[start:end], worth)
                 found.append(Scored(strip, score, fits and best - score <= self._scorer.model.margin))
-        return Weighed(tuple(found), tuple(passage for passage, _ in order))
+        return ScoredStrips(tuple(found), tuple(passage for passage, _ in order))
 
-    def chosen(self, weighed: Weighed) -> list[Strip]:
+    def choose_strips(self, weighed: ScoredStrips) -> list[Strip]:
         """The strips that are worth keeping; none when no passage holds anything."""
         return [s.strip for s in weighed.scored if s.kept]
 
 
-def refinement(weighed: Weighed, kept: Sequence[Strip]) -> Refinement:
+def refinement(weighed: ScoredStrips, kept: Sequence[Strip]) -> Refinement:
     """``kept`` put together in document order; the best strip alone when there is nothing to keep."""
     if not weighed.scored:
         return Refinement((), 0.0)
     best = max(weighed.scored, key=lambda s: (s.score, -s.strip.start)).strip
     order = [passage.document_id for passage in weighed.passages]
-    strips = tuple(_recomposed(kept or [best], order))
-    return Refinement(strips, _removed_share(strips, weighed.passages), not kept)
+    strips = tuple(_recompose(kept or [best], order))
+    return Refinement(strips, _share_removed(strips, weighed.passages), not kept)
 
 
-def _ranked(hits: Sequence[Hit], grading: Grading | None) -> list[tuple[Passage, float | None]]:
+def _rank_passages(hits: Sequence[Hit], grading: Grading | None) -> list[tuple[Passage, float | None]]:
     """Each passage once with its probability, the most probable first, else in the order of the hits."""
     passages = {hit.passage.id: hit.passage for hit in hits}
     graded = {grade.passage_id: grade.probability for grade in grading.grades} if grading else {}
@@ -110,7 +110,7 @@ def _ranked(hits: Sequence[Hit], grading: Grading | None) -> list[tuple[Passage,
     return sorted(pairs, key=lambda pair: -(pair[1] if pair[1] is not None else 0.0))
 
 
-def _recomposed(strips: Iterable[Strip], documents: Sequence[str]) -> Iterable[Strip]:
+def _recompose(strips: Iterable[Strip], documents: Sequence[str]) -> Iterable[Strip]:
     """In document order and without the same stretch of a document twice, where passages overlap."""
     order = {name: place for place, name in reversed(list(enumerate(documents)))}
     reached: dict[str, int] = {}
@@ -131,7 +131,7 @@ def _from(strip: Strip, position: int) -> Strip | None:
     return replace(strip, start=start, text=rest.lstrip()) if strip.end - start >= _LEAST_REMAINDER else None
 
 
-def _removed_share(strips: Sequence[Strip], passages: Sequence[Passage]) -> float:
+def _share_removed(strips: Sequence[Strip], passages: Sequence[Passage]) -> float:
     total = sum(_union([(p.document_id, p.start, p.end) for p in passages]))
     kept = sum(strip.end - strip.start for strip in strips)
     return max(0.0, 1 - kept / total) if total else 0.0
@@ -164,25 +164,25 @@ class ModelRefiner:
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """The strips of ``hits`` that help to answer; documents in the order of their best passage."""
-        weighed = await asyncio.to_thread(self.offline.weighed, question, hits, grading)
-        kept = self.offline.chosen(weighed)
+        weighed = await asyncio.to_thread(self.offline.score_strips, question, hits, grading)
+        kept = self.offline.choose_strips(weighed)
         if self.judging == "always" and weighed.scored:
-            shown = _shown(weighed.scored)
-            picked = await self._picked(question, shown)
+            shown = _best_scored(weighed.scored)
+            picked = await self._pick(question, shown)
             if picked is not None:
                 kept = [*picked, *(strip for strip in kept if strip not in shown)]
         return refinement(weighed, kept)
 
-    async def _picked(self, question: str, shown: Sequence[Strip]) -> list[Strip] | None:
+    async def _pick(self, question: str, shown: Sequence[Strip]) -> list[Strip] | None:
         prompts = strips_prompt(question, shown, language_of(question))
         try:
-            numbers = _numbers(await told(self.chat, Job.STRIPS, prompts, STRIPS_SCHEMA), len(shown))
+            numbers = _numbers(await complete_json(self.chat, Job.STRIPS, prompts, STRIPS_SCHEMA), len(shown))
         except (*OUT_OF_REACH, ReplyUnusable):
             return None
         return [shown[n - 1] for n in numbers]
 
 
-def _shown(scored: Sequence[Scored]) -> list[Strip]:
+def _best_scored(scored: Sequence[Scored]) -> list[Strip]:
     """The best strips, in the order in which they stand."""
     best = sorted(range(len(scored)), key=lambda i: (-scored[i].score, i))[:MOST_ASKED]
     return [scored[i].strip for i in sorted(best)]

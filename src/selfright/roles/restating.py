@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from selfright.domain.answers import Draft, Message, Restated, Sentence
+from selfright.domain.answers import Draft, Message, Repetition, Sentence
 from selfright.domain.composing import MARKER, compose
 from selfright.domain.text import sentence_spans
 from selfright.roles.analysis import TextAnalyzer
@@ -50,7 +50,7 @@ _CUES: dict[Again, re.Pattern[str]] = {
 }
 
 
-def answered_before(text: str, history: Sequence[Message], analyzer: TextAnalyzer) -> bool:
+def was_answered(text: str, history: Sequence[Message], analyzer: TextAnalyzer) -> bool:
     """Whether ``text`` asks for what was said once more, or for nothing that earlier answers have no word of."""
     said = [message.content for message in history if message.role == "assistant"]
     if not said:
@@ -79,7 +79,7 @@ _NUMBERS = {"two": 2, "three": 3, "두": 2, "세": 3, "2": 2, "3": 3}
 _NUMBER = re.compile(r"\b(two|three)\b|(두|세|[23])\s?(?:문장|줄)", re.IGNORECASE)
 
 
-def restated(text: str, history: Sequence[Message]) -> Restated | None:
+def restate(text: str, history: Sequence[Message]) -> Repetition | None:
     """The last answer in as many sentences as ``text`` asks for, one where it names no number.
 
     None where it asks for anything else, or where the answer before it had no sources to be held against.
@@ -93,7 +93,7 @@ def restated(text: str, history: Sequence[Message]) -> Restated | None:
     most = _NUMBERS[(asked[1] or asked[2]).lower()] if asked else 1
     if not sourced:
         return None
-    return Restated(_draft(sourced[:most], last), last.question, last.citations)
+    return Repetition(_draft(sourced[:most], last), last.question, last.citations)
 
 
 def _sentences(message: Message) -> Iterator[Sentence]:

@@ -55,7 +55,7 @@ class Blend:
 
     def __call__(self, opinions: Mapping[str, float]) -> float:
         """The probability (0…1); NaN when an opinion is not a number. Opinions count to ten on either side."""
-        score = self.intercept + sum(w * _bounded(opinions[name]) for name, w in self.weights.items())
+        score = self.intercept + sum(w * _bound(opinions[name]) for name, w in self.weights.items())
         return 1 / (1 + math.exp(-max(-_EDGE, min(_EDGE, score)))) if math.isfinite(score) else math.nan
 
 
@@ -74,7 +74,7 @@ def log_odds(probability: float) -> float:
     return math.log(inside / (1 - inside)) if math.isfinite(probability) else math.nan
 
 
-def _bounded(opinion: float) -> float:
+def _bound(opinion: float) -> float:
     return max(-_SUREST, min(_SUREST, opinion)) if math.isfinite(opinion) else math.nan
 
 

@@ -15,9 +15,9 @@ from typing import Any
 from selfright.domain.passages import Hit
 from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.extractive_units import Piece
-from selfright.roles.likeness import Likeness
-from selfright.roles.reading import EDGE, Asked, Reading, read_pairs, readings, spaced
+from selfright.roles.answer_units import AnswerUnit
+from selfright.roles.reading import EDGE, QuestionFeatures, Reading, read_pairs, readings, space_out
+from selfright.roles.similarity import SentenceSimilarity
 
 SIGNALS = (
     "coverage",  # idf share of the question's terms in the piece
@@ -69,7 +69,7 @@ class ScoredPiece:
     coverage: float
 
 
-class PieceScorer:
+class UnitScorer:
     """Scores pieces. ``reader`` is asked where the answer stands in their passages, and ``likeness`` how near each is
     to the question, if the weights know them.
     """
@@ -78,11 +78,11 @@ class PieceScorer:
         self,
         analyzer: TextAnalyzer,
         reader: PairJudge | None = None,
-        likeness: Likeness | None = None,
+        likeness: SentenceSimilarity | None = None,
         model: SelectionModel | None = None,
     ) -> None:
         self._analyzer = analyzer
-        self.model = model or shipped_model()
+        self.model = model or load_model()
         self._reader = reader if reader is not None and reader.name == self.model.reader else None
         self._likeness = likeness if likeness is not None and likeness.name == self.model.embedder else None
 
@@ -96,17 +96,21 @@ class PieceScorer:
         """Whether pieces are compared with the question by an encoder."""
         return self._likeness is not None
 
-    def judge(self, asked: Asked, pieces: Sequence[Piece], hits: Sequence[Hit] = ()) -> list[ScoredPiece]:
+    def judge(
+        self, asked: QuestionFeatures, pieces: Sequence[AnswerUnit], hits: Sequence[Hit] = ()
+    ) -> list[ScoredPiece]:
         """One judgement per piece; ``hits`` are what the search brought, the best first."""
         if not pieces:
             return []
         variant, rows = self.signals(asked, pieces, hits)
         weights = self.model.weights[variant]
-        return [ScoredPiece(weighed(weights, row), row["in_context"]) for row in rows]
+        return [ScoredPiece(weigh(weights, row), row["in_context"]) for row in rows]
 
-    def signals(self, asked: Asked, pieces: Sequence[Piece], hits: Sequence[Hit]) -> tuple[str, list[Signals]]:
+    def signals(
+        self, asked: QuestionFeatures, pieces: Sequence[AnswerUnit], hits: Sequence[Hit]
+    ) -> tuple[str, list[Signals]]:
         """The variant that fits what is known, and a dictionary by its signals for each piece."""
-        order = ranked(pieces, hits)
+        order = search_ranks(pieces, hits)
         rows = _words(asked, pieces, order)
         read = readings(asked, [piece.strip.passage for piece in _one_each(pieces, order)], self._reader)
         meant = self._meant(asked, pieces, hits)
@@ -118,7 +122,9 @@ class PieceScorer:
         self._look_closer(asked, pieces, rows, variant)
         return variant, rows
 
-    def _meant(self, asked: Asked, pieces: Sequence[Piece], hits: Sequence[Hit]) -> list[Signals] | None:
+    def _meant(
+        self, asked: QuestionFeatures, pieces: Sequence[AnswerUnit], hits: Sequence[Hit]
+    ) -> list[Signals] | None:
         like = self._likeness.cosines(asked.text, [piece.text for piece in pieces]) if self._likeness else None
         if like is None:
             return None
@@ -127,9 +133,11 @@ class PieceScorer:
         behind = [cosines.get(piece.strip.passage.id, best) - best for piece in pieces]
         return [{"meaning": one, "passage": far} for one, far in zip(like, behind, strict=True)]
 
-    def _look_closer(self, asked: Asked, pieces: Sequence[Piece], rows: Sequence[Signals], variant: str) -> None:
+    def _look_closer(
+        self, asked: QuestionFeatures, pieces: Sequence[AnswerUnit], rows: Sequence[Signals], variant: str
+    ) -> None:
         """Adds what is read and meant of the pieces that are ahead."""
-        scores = [weighed(self.model.before[variant], row) for row in rows]
+        scores = [weigh(self.model.before[variant], row) for row in rows]
         ahead = sorted(range(len(rows)), key=lambda at: -scores[at])[:AHEAD]
         if variant in ("read", "both") and self._reader:
             found = read_pairs(self._reader, asked.text, [by_itself(pieces[at]) for at in ahead])
@@ -146,46 +154,46 @@ def _add(rows: Sequence[Signals], name: str, ahead: Sequence[int], values: Seque
         row[name] = found.get(at, least)
 
 
-def weighed(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
+def weigh(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
     """The weighted sum."""
     return sum(weight * row[name] for name, weight in weights.items())
 
 
-def ranked(pieces: Sequence[Piece], hits: Sequence[Hit]) -> dict[str, int]:
+def search_ranks(pieces: Sequence[AnswerUnit], hits: Sequence[Hit]) -> dict[str, int]:
     """Passage id → its place in the search's order, from 0; what the search did not bring now comes after it."""
     names = (*(hit.passage.id for hit in hits), *(piece.strip.passage.id for piece in pieces))
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
-def _one_each(pieces: Sequence[Piece], order: Mapping[str, int]) -> list[Piece]:
+def _one_each(pieces: Sequence[AnswerUnit], order: Mapping[str, int]) -> list[AnswerUnit]:
     """A piece of each passage, in the search's order."""
     first = {piece.strip.passage.id: piece for piece in reversed(pieces)}
     return sorted(first.values(), key=lambda piece: order[piece.strip.passage.id])
 
 
-def by_itself(piece: Piece) -> str:
+def by_itself(piece: AnswerUnit) -> str:
     """What is read of a piece alone: its title, what introduces it or the heading above it, and its text."""
     said = " ".join(filter(None, (piece.lead, piece.text)))
     above = (piece.strip.passage.title, "" if piece.lead else piece.under)
-    return spaced("\n".join([*filter(None, above), said]))
+    return space_out("\n".join([*filter(None, above), said]))
 
 
-def surroundings(pieces: Sequence[Piece]) -> list[str]:
+def surroundings(pieces: Sequence[AnswerUnit]) -> list[str]:
     """Of each piece its text between what leads to it and the next piece of its passage."""
     texts = []
     for piece, after in zip(pieces, [*pieces[1:], None], strict=True):
         is_next = after is not None and after.strip.passage.id == piece.strip.passage.id
-        parts = (_introduced_by(piece), piece.text, after.text if after is not None and is_next else "")
+        parts = (_lead_in(piece), piece.text, after.text if after is not None and is_next else "")
         texts.append(" ".join(filter(None, parts)))
     return texts
 
 
-def _introduced_by(piece: Piece) -> str:
+def _lead_in(piece: AnswerUnit) -> str:
     """What stands before the piece and leads to it; may be empty."""
     return piece.lead or (piece.before.text if piece.before else piece.under)
 
 
-def _words(asked: Asked, pieces: Sequence[Piece], order: Mapping[str, int]) -> list[Signals]:
+def _words(asked: QuestionFeatures, pieces: Sequence[AnswerUnit], order: Mapping[str, int]) -> list[Signals]:
     places, share = cache(asked.matcher.places), asked.matcher.share
     rows = []
     for piece in pieces:
@@ -194,14 +202,14 @@ def _words(asked: Asked, pieces: Sequence[Piece], order: Mapping[str, int]) -> l
         rows.append(
             {
                 "coverage": share(own),
-                "in_context": share(own | heading | set(places(_introduced_by(piece)))),
+                "in_context": share(own | heading | set(places(_lead_in(piece)))),
                 "place": 1 / (1 + order[passage.id]),
             }
         )
     return rows
 
 
-def _read(piece: Piece, reading: Reading | None) -> Signals:
+def _read(piece: AnswerUnit, reading: Reading | None) -> Signals:
     start = piece.start - piece.strip.passage.start
     found = reading.pointing(start, start + max(1, piece.end - piece.start)) if reading else None
     inside, score = found or (0.0, 10 * _UNREAD)
@@ -213,7 +221,7 @@ def _tenth(score: float) -> float:
 
 
 @cache
-def shipped_model() -> SelectionModel:
+def load_model() -> SelectionModel:
     """The model that ships with the package."""
     stored: Any = json.loads(files("selfright.roles").joinpath("selection.json").read_text(encoding="utf-8"))
     return SelectionModel(

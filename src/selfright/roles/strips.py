@@ -42,7 +42,7 @@ def strip_spans(text: str) -> list[Span]:
             pieces += _paragraph(text, block)
         else:
             pieces.append(((block.start, block.end), False))
-    return _without_tiny(list(_joined(pieces)))
+    return _without_tiny(list(_join(pieces)))
 
 
 def _paragraph(text: str, block: Block) -> Iterator[tuple[Span, bool]]:
@@ -65,7 +65,7 @@ def _belongs(text: str, group: list[Span], span: Span) -> bool:
     return group[-1][1] - group[0][0] < SHORT or span[1] - span[0] < SHORT or bool(_LEANS.match(text, span[0]))
 
 
-def _joined(pieces: list[tuple[Span, bool]]) -> Iterator[Span]:
+def _join(pieces: list[tuple[Span, bool]]) -> Iterator[Span]:
     start: int | None = None
     for (piece_start, end), goes_on in pieces:
         start = piece_start if start is None else start

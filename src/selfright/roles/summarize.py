@@ -9,9 +9,9 @@ from selfright.domain.chat import Job
 from selfright.domain.passages import Language
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import sentence_spans
-from selfright.roles.model_calls import written
+from selfright.roles.model_calls import complete_text
 from selfright.roles.prompting import summary_prompt
-from selfright.roles.rewrite.query_text import bounded
+from selfright.roles.rewrite.query_text import bound_query
 
 LONGEST = 1_200
 _LONGEST_PART = 160
@@ -35,12 +35,12 @@ class OfflineSummarizer:
 
     async def summarize(self, summary: str, messages: Sequence[Message], language: Language) -> str:
         """``summary`` with ``messages`` taken into it; unchanged when there are none."""
-        return self.extended(summary, messages, language)
+        return self.extend_summary(summary, messages, language)
 
-    def extended(self, summary: str, messages: Sequence[Message], language: Language) -> str:
+    def extend_summary(self, summary: str, messages: Sequence[Message], language: Language) -> str:
         """As ``summarize``, without waiting."""
         fresh = list(_exchanges(messages, _ROLES[language]))
-        return "\n".join(_merged([*_lines(summary), *fresh])) if fresh else summary
+        return "\n".join(_merge([*_lines(summary), *fresh])) if fresh else summary
 
 
 def first_asked(summary: str) -> list[str]:
@@ -87,7 +87,7 @@ def _lines(summary: str) -> list[str]:
     return [line[:_LONGEST_LINE] for line in found]
 
 
-def _merged(lines: list[str]) -> list[str]:
+def _merge(lines: list[str]) -> list[str]:
     """Fewer or shorter lines until they fit: the oldest go first, but for what was asked first and said last."""
     size = sum(map(len, lines)) + len(lines)
     for i, line in enumerate(lines[:-_WHOLE]):
@@ -115,7 +115,7 @@ class ModelSummarizer:
         """``summary`` with ``messages`` taken into it, at most 1,200 characters; unchanged when there are none."""
         if not any(message.content.strip() for message in messages):
             return summary
-        text = await written(
+        text = await complete_text(
             self.chat, Job.SUMMARIZE, summary_prompt(summary, messages, language), max_tokens=_MOST_TOKENS
         )
-        return bounded(text, LONGEST) if text else await self.offline.summarize(summary, messages, language)
+        return bound_query(text, LONGEST) if text else await self.offline.summarize(summary, messages, language)

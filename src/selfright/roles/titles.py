@@ -10,8 +10,8 @@ from functools import lru_cache
 from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.text import blocks
+from selfright.roles.answer_units import AnswerUnit, answer_units
 from selfright.roles.evidence import visible
-from selfright.roles.extractive_units import Piece, pieces_of
 from selfright.roles.words import content_words
 
 _NUMBER = re.compile(r"^\W*(?:(?:\w+ )?\d{1,3}(?:\.\d{1,3})*\s*[.):]?\s+)?")
@@ -22,9 +22,9 @@ _STATES = re.compile(r"(?:[다요음함됨임까죠]|것)$")
 _ASKS_FOR_TITLE = re.compile(r"\b(?:titles?|titled|headings?|named?|called)\b|제목|이름|명칭", re.IGNORECASE)
 
 
-def telling_pieces(question: str, strips: Sequence[Strip]) -> list[Piece]:
+def telling_pieces(question: str, strips: Sequence[Strip]) -> list[AnswerUnit]:
     """The pieces of the strips without titles, unless the question asks for a title or for the list they stand in."""
-    pieces = pieces_of(strips)
+    pieces = answer_units(strips)
     if _ASKS_FOR_TITLE.search(question):
         return pieces
     headings = {strip.passage.document_id: set[str]() for strip in strips}
@@ -32,25 +32,25 @@ def telling_pieces(question: str, strips: Sequence[Strip]) -> list[Piece]:
         headings[strip.passage.document_id].update(_headings(strip.passage))
     asked = content_words(question)
 
-    def tells(piece: Piece) -> bool:
+    def tells(piece: AnswerUnit) -> bool:
         return not asked.isdisjoint(_list(piece)) or not _is_title(piece, headings[piece.strip.passage.document_id])
 
     return [piece for piece in pieces if tells(piece)]
 
 
-def _list(piece: Piece) -> frozenset[str]:
+def _list(piece: AnswerUnit) -> frozenset[str]:
     """The words of what introduces the list that an item stands in."""
     return content_words(piece.lead or piece.under) if piece.kind == "item" else frozenset()
 
 
-def _is_title(piece: Piece, headings: Iterable[str]) -> bool:
+def _is_title(piece: AnswerUnit, headings: Iterable[str]) -> bool:
     """Whether it is a heading once more, or a line of its own above prose that looks like one."""
     if piece.kind not in ("item", "sentence"):
         return False
     return _bare(piece.text) in headings or (piece.kind == "sentence" and _heads_prose(piece))
 
 
-def _heads_prose(piece: Piece) -> bool:
+def _heads_prose(piece: AnswerUnit) -> bool:
     text, bare = visible(piece.strip.passage), _bare(piece.text)
     start, end = piece.start - piece.strip.passage.start, piece.end - piece.strip.passage.start
     is_line = not text[:start].rpartition("\n")[2].strip() and not text[end:].partition("\n")[0].strip()

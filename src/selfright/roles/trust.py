@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from selfright.domain.answers import Draft, GenerationRequest
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Hit, Passage, Refinement, Strip
 from selfright.domain.ports import Generator, Grader, Refiner
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.extractive_units import Piece, Stance, beyond_questions, pieces_of, stance
-from selfright.roles.generate.candidates import SAME_ELSEWHERE, candidates, repeated
+from selfright.roles.answer_units import AnswerUnit, StatementType, answer_units, beyond_questions, statement_type
+from selfright.roles.generate.candidates import SAME_ELSEWHERE, candidates, overlap
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.selection import PieceScorer
+from selfright.roles.selection import UnitScorer
 
 # How far (log-odds, by words) the best sentence of a passage may be ahead of those that go first and still give way, by
 # the verdict on these alone: of less trusted passages, and of passages that are trusted alike. With these, 4 of 237
@@ -31,7 +31,7 @@ _AHEAD = {Verdict.CORRECT: 4.0, Verdict.AMBIGUOUS: 0.0, Verdict.INCORRECT: -1.0}
 _AHEAD_BY_WORDS = {**_AHEAD, Verdict.AMBIGUOUS: 2.3}  # without a network, what answers is seldom called correct
 _AHEAD_ALIKE = {Verdict.CORRECT: 0.0, Verdict.AMBIGUOUS: -1.0, Verdict.INCORRECT: -3.0}
 # What it counts against a sentence that it states nothing, or perhaps nothing.
-_AGAINST = {Stance.STATES: 0.0, Stance.MAY_STATE: 5.0, Stance.SPEAKS_OF: math.inf}
+_AGAINST = {StatementType.STATES: 0.0, StatementType.MAY_STATE: 5.0, StatementType.SPEAKS_OF: math.inf}
 # How far behind (log-odds) a trusted sentence may be and still stand in place of one that repeats it. Beside the 198
 # passages of SQuAD 2.0 and 199 of KorQuAD that answer a question, a copy of the sentence with another answer in it took
 # their place 24 times and once without this, and does so twice and never with it; of 500 questions whose answer stands
@@ -42,21 +42,21 @@ _NEAR = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ScoredUnit:
     """A candidate's passage, its score, and how it stands to the question."""
 
     passage: str
     score: float
-    stance: Stance
+    stance: StatementType
     words: frozenset[str]
 
-    def worth(self, strictness: Stance) -> float:
+    def worth(self, strictness: StatementType) -> float:
         """The score, less what it counts against it when it stands as ``strictness`` or worse."""
         return self.score - (_AGAINST[self.stance] if self.stance >= strictness else 0.0)
 
-    def repeats(self, other: "_Told") -> bool:
+    def repeats(self, other: "_ScoredUnit") -> bool:
         """Whether it says in the same words what ``other`` states about as well, be it with another name or number."""
-        return other.score > self.score - _AS_WELL and repeated(self.words, other.words) > SAME_ELSEWHERE
+        return other.score > self.score - _AS_WELL and overlap(self.words, other.words) > SAME_ELSEWHERE
 
 
 class TrustedFirst:
@@ -65,7 +65,7 @@ class TrustedFirst:
     Prompter, grader, refiner and generator of a turn ask for the same few sets, so the last 32 are remembered.
     """
 
-    def __init__(self, analyzer: TextAnalyzer, grader: OfflineGrader, scorer: PieceScorer) -> None:
+    def __init__(self, analyzer: TextAnalyzer, grader: OfflineGrader, scorer: UnitScorer) -> None:
         self.analyzer, self.grader, self.scorer = analyzer, grader, scorer
         self._known = lru_cache(maxsize=32)(self._standing)
         self._rivals = lru_cache(maxsize=32)(_rivals)
@@ -83,27 +83,27 @@ class TrustedFirst:
         others = [strip for strip in strips if not strip.passage.trusted]
         if trusted and others:
             # Each side is scored by itself: a sentence's score is relative to those it is scored with.
-            own = self._told(question, trusted)
-            told = [*own, *(one for one in self._told(question, others) if not any(map(one.repeats, own)))]
+            own = self._score(question, trusted)
+            told = [*own, *(one for one in self._score(question, others) if not any(map(one.repeats, own)))]
             second = {strip.passage.id for strip in others}
             ahead = _AHEAD if self.grader.reads else _AHEAD_BY_WORDS
-            return self._without(question, strips, told, second, ahead, Stance.MAY_STATE)
-        told = self._told(question, strips)
+            return self._without(question, strips, told, second, ahead, StatementType.MAY_STATE)
+        told = self._score(question, strips)
         second = {name for name in {one.passage for one in told} if _states_nothing(name, told)}
         if others:
             # Code may be what is asked for, and there is nothing else to go by.
-            second -= {piece.strip.passage.id for piece in pieces_of(strips) if piece.kind == "code"}
+            second -= {piece.strip.passage.id for piece in answer_units(strips) if piece.kind == "code"}
             return tuple(strip for strip in strips if strip.passage.id not in second)
-        return self._without(question, strips, told, second, _AHEAD_ALIKE, Stance.SPEAKS_OF)
+        return self._without(question, strips, told, second, _AHEAD_ALIKE, StatementType.SPEAKS_OF)
 
     def _without(
         self,
         question: str,
         strips: Sequence[Strip],
-        told: Sequence[_Told],
+        told: Sequence[_ScoredUnit],
         second: Collection[str],
         ahead: Mapping[Verdict, float],
-        strictness: Stance,
+        strictness: StatementType,
     ) -> tuple[Strip, ...]:
         """The strips without those of the passages ``second`` that give way to the others."""
         first = tuple(strip for strip in strips if strip.passage.id not in second)
@@ -131,7 +131,7 @@ class TrustedFirst:
         return _any_speaks_of(question, strips) and await asyncio.to_thread(self._state_nothing, question, strips)
 
     def _state_nothing(self, question: str, strips: Sequence[Strip]) -> bool:
-        told = self._told(question, strips)
+        told = self._score(question, strips)
         return bool(told) and all(_states_nothing(name, told) for name in {one.passage for one in told})
 
     def _verdict(self, question: str, strips: Iterable[Strip]) -> Verdict:
@@ -142,12 +142,12 @@ class TrustedFirst:
         except JudgeFailed:
             return Verdict.UNKNOWN
 
-    def _told(self, question: str, strips: Sequence[Strip]) -> list[_Told]:
-        pieces = pieces_of(strips)
+    def _score(self, question: str, strips: Sequence[Strip]) -> list[_ScoredUnit]:
+        pieces = answer_units(strips)
         stances = {(one.strip.passage.id, one.start): _stance(question, one) for one in pieces}
         said = [replace(one, text=beyond_questions(one.text)) for one in pieces]
         return [
-            _Told(
+            _ScoredUnit(
                 one.pieces[0].strip.passage.id,
                 one.score,
                 min(stances[piece.strip.passage.id, piece.start] for piece in one.pieces),
@@ -157,8 +157,8 @@ class TrustedFirst:
         ]
 
 
-def _stance(question: str, piece: Piece) -> Stance:
-    return stance(question, piece.text, code=piece.kind == "code")
+def _stance(question: str, piece: AnswerUnit) -> StatementType:
+    return statement_type(question, piece.text, code=piece.kind == "code")
 
 
 def _rivals(question: str, strips: Sequence[Strip]) -> bool:
@@ -168,14 +168,14 @@ def _rivals(question: str, strips: Sequence[Strip]) -> bool:
 
 def _any_speaks_of(question: str, strips: Sequence[Strip]) -> bool:
     """Whether any sentence only speaks of what is asked: without one, nothing has to be scored."""
-    return any(_stance(question, piece) is Stance.SPEAKS_OF for piece in pieces_of(strips))
+    return any(_stance(question, piece) is StatementType.SPEAKS_OF for piece in answer_units(strips))
 
 
-def _states_nothing(passage: str, told: Sequence[_Told]) -> bool:
+def _states_nothing(passage: str, told: Sequence[_ScoredUnit]) -> bool:
     """Whether all of the passage's sentences that come near its best only speak of what is asked."""
     own = [one for one in told if one.passage == passage]
     best = max(one.score for one in own)
-    return all(one.stance is Stance.SPEAKS_OF for one in own if one.score >= best - _NEAR)
+    return all(one.stance is StatementType.SPEAKS_OF for one in own if one.score >= best - _NEAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +190,10 @@ class TrustingGenerator:
         """As the inner one."""
         return self.inner.needs_documents
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         """The inner draft; raises what the inner one raises."""
         strips = await self.first.standing(request.question, request.strips)
-        return await self.inner.generate(replace(request, strips=strips), say)
+        return await self.inner.generate(replace(request, strips=strips), on_text)
 
 
 @dataclass(frozen=True, slots=True)

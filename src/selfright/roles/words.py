@@ -105,7 +105,7 @@ def mask_stop_words(text: str) -> str:
     return _ENGLISH_WORD.sub(_english_blanker(is_shouted), text)
 
 
-def negated(text: str) -> bool:
+def is_negated(text: str) -> bool:
     """Whether the text says that something is *not* so; a double negative ("지 않으면 안 된다") does not count."""
     if _NEGATION_EN.search(_NOT_NEGATION_EN.sub(" ", text)):
         return True

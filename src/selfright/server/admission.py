@@ -114,7 +114,7 @@ class UploadLimiter:
         self._readers = asyncio.Semaphore(_READERS)
 
     @contextmanager
-    def admitted(self, key: str) -> Iterator[None]:
+    def admit(self, key: str) -> Iterator[None]:
         """While an upload is taken in. Raises ``Refused``: 429 for one key's excess, 503 for everybody's."""
         sender = self._senders.get(key, _Sender())
         if key != LOCAL_KEY and sender.uploads >= _UPLOADS_EACH:

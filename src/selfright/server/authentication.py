@@ -50,7 +50,7 @@ class Authenticator:
         into Host, but shows itself otherwise.
         """
         headers = Headers(scope=scope)
-        if self.keyed or await self._asked(self.keys.any):
+        if self.keyed or await self._ask(self.keys.any):
             return await self._holder(headers, address_of(scope))
         _check_peer(scope, headers)
         host, origin = headers.get("host", ""), headers.get("origin")
@@ -60,7 +60,7 @@ class Authenticator:
             raise Refused(403, "wrong_origin", "pages of other sites may not use this service; see serve_origins")
         return LOCAL
 
-    async def _asked(self, ask: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    async def _ask(self, ask: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         """What the keys say; when they are elsewhere, others are served meanwhile."""
         return await in_thread(ask, *given, **named) if self.keys.remote else ask(*given, **named)
 
@@ -70,13 +70,13 @@ class Authenticator:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Refused(401, "no_key", "an API key is needed: send it as 'Authorization: Bearer KEY'")
-        key = await self._found(token.strip(), address)
+        key = await self._find_key(token.strip(), address)
         if key is None:
             raise Refused(401, "invalid_api_key", "this API key is unknown or was revoked; ask the operator for one")
         self.rate.take(key.id)
         return Caller(key.id, key.user, key.collections, key.admin)
 
-    async def _found(self, token: str, address: str) -> Key | None:
+    async def _find_key(self, token: str, address: str) -> Key | None:
         """The key of a token. Raises ``Refused`` (429) where wrong ones come too often, before they are looked up.
 
         Who was let in lately is not held up by another at the same address, which may be that of a proxy.
@@ -85,7 +85,7 @@ class Authenticator:
         known = mark in self._known
         if not known:
             self.guesses.take(address)
-        key = await self._asked(self.keys.find, token)
+        key = await self._ask(self.keys.find, token)
         if key is None:
             self._known.pop(mark, None)
             return None

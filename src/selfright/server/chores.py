@@ -25,7 +25,7 @@ def chore_of(message: str) -> str | None:
     return form[1] if conversation and form and message.lstrip().startswith("### Task") else None
 
 
-def done(chore: str, message: str) -> str:
+def answer_chore(chore: str, message: str) -> str:
     """The object in JSON, from the conversation within ``message``; an empty list for what takes a model."""
     conversation = _CONVERSATION.search(message)
     asked = _ASKED.search(conversation[1]) if conversation else None

@@ -71,7 +71,7 @@ class Keys(Rows):
         self, user: str, collections: str | Sequence[str] = (), *, admin: bool = False, note: str = ""
     ) -> tuple[Key, str]:
         """A new key, and its secret: this is the only time that it can be seen. Raises ``InputError``."""
-        key, token = made(user, collections, admin=admin, note=note)
+        key, token = make_key(user, collections, admin=admin, note=note)
         owner, names, said = map(self.encode, (user, json.dumps(key.collections), note))
         row = (key.id, digest(token), owner, names, admin, said, key.created)
 
@@ -86,10 +86,10 @@ class Keys(Rows):
             put = "INSERT INTO {table} VALUES (%s, %s, %s, %s, %s, %s, %s, NULL) ON CONFLICT (id) DO NOTHING"
             self.run(connection, put, *row)
 
-        self.changed(work)
+        self.transact(work)
         return key, token
 
-    def listed(self) -> list[Key]:
+    def list_keys(self) -> list[Key]:
         """All keys, the oldest first, revoked ones too."""
         return [self._key(row) for row in self.rows(f"SELECT {_COLUMNS} FROM {{table}} ORDER BY created, id")]
 
@@ -155,7 +155,7 @@ class KeyRing(Keys, FileRows):
             )
 
 
-def made(user: str, collections: str | Sequence[str], *, admin: bool, note: str) -> tuple[Key, str]:
+def make_key(user: str, collections: str | Sequence[str], *, admin: bool, note: str) -> tuple[Key, str]:
     """A new key that is nowhere kept yet, and its secret. Raises ``InputError``."""
     collections = [collection_name(name) for name in several(collections)]
     if not 0 < len(user) <= MOST_NAME:

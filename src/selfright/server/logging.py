@@ -57,7 +57,7 @@ def broke(error: BaseException, request_id: str) -> None:
     REQUESTS.error("unexpected error", exc_info=(type(error), error, error.__traceback__), extra={"fields": fields})
 
 
-def refused_by(error: BaseException, request_id: str) -> None:
+def log_refusal(error: BaseException, request_id: str) -> None:
     """Logs an error of ours that the operator has to do with: its kind and its message, which names no content."""
     REQUESTS.warning("%s: %s", type(error).__name__, error, extra={"fields": {"request_id": request_id}})
 

@@ -20,14 +20,14 @@ from selfright.background import Deadline
 from selfright.domain.errors import IndexNotFound, InputError, SelfrightError
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.turns import TurnOptions
-from selfright.schemas import answer_view, search_view, searched_view
+from selfright.schemas import answer_view, search_method_view, search_view
 from selfright.server.admission import limits_of
 from selfright.server.errors import Refused
 from selfright.server.middleware import refusal_for
 from selfright.server.routes.documents import place_for, safe_name
-from selfright.server.routes.traces import shown_trace, visible_trace
+from selfright.server.routes.traces import trace_view, visible_trace
 from selfright.server.service import LOCAL, Caller, Service, in_thread
-from selfright.server.turns import PreparedTurn, finished
+from selfright.server.turns import PreparedTurn, finish_turn
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
@@ -73,10 +73,10 @@ class Tools:
         'searched' says by what: words, meaning or both, and why. By words alone other words for the same are missed.
         """
         caller = _caller(ctx)
-        with _explained(), self.service.limiter.searching(caller.key):
+        with _explain_errors(), self.service.limiter.searching(caller.key):
             within = await self.service.within(caller, collections or [])
             found = await self.service.selfright.aretrieve(query, k, within)
-        return {"results": search_view(found.hits), "searched": searched_view(found.trust)}
+        return {"results": search_view(found.hits), "searched": search_method_view(found.trust)}
 
     async def ask(
         self,
@@ -91,12 +91,12 @@ class Tools:
         Cancelling the call ends it. 'abstained' is true where the documents do not support an answer.
         """
         caller = _caller(ctx)
-        with _explained():
+        with _explain_errors():
             within = await self.service.within(caller, collections or [])
             options: TurnOptions = {"preset": preset, "session": session, "user": caller.user, "collections": within}
             turn = PreparedTurn(self.service, caller, question, options, _request_id(ctx))
             with await self.service.limiter.acquire(caller.key):
-                return answer_view(await finished(turn))
+                return answer_view(await finish_turn(turn))
 
     async def ingest(
         self,
@@ -108,7 +108,7 @@ class Tools:
         """Add a text to the documents, or replace the one of that name."""
         caller = _caller(ctx)
         collection = collection or (caller.collections[0] if caller.collections else DEFAULT_COLLECTION)
-        with _explained():
+        with _explain_errors():
             if not caller.changes(collection):
                 raise InputError(f"this key may not change collection '{collection}'")
             if not text.strip() or len(text) > MOST_TEXT:
@@ -124,11 +124,11 @@ class Tools:
         ] = None,
     ) -> dict[str, Any]:
         """Tell how an answer came about: the steps of the turn, verdicts, scores of each pass, why it stopped."""
-        with _explained():
-            return shown_trace(await in_thread(self._trace, _caller(ctx), trace_id))
+        with _explain_errors():
+            return trace_view(await in_thread(self._trace, _caller(ctx), trace_id))
 
     async def _take_in(self, caller: Caller, name: str, text: str, collection: str) -> dict[str, Any]:
-        with self.service.uploads.admitted(caller.key):
+        with self.service.uploads.admit(caller.key):
             async with place_for(name) as path:
                 await in_thread(path.write_text, text, encoding="utf-8", errors="replace")
                 deadline = Deadline(self.service.limits.upload_s)
@@ -167,7 +167,7 @@ async def serve_stdio(selfright: "Selfright") -> None:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _explain_errors() -> Iterator[None]:
     """Errors of a tool in words for the agent; what is of this machine alone stays in the log."""
     try:
         yield

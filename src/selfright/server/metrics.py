@@ -54,7 +54,7 @@ class Metrics:
         """Counts a turn that failed or whose caller went away."""
         self._broken.labels(why).inc()
 
-    def indexed(self, passages: int) -> None:
+    def note_indexed(self, passages: int) -> None:
         """Counts what an upload brought."""
         self._passages.inc(passages)
 

@@ -46,13 +46,13 @@ class Envelope:
             return
         passing = _Passing(scope, send)
         try:
-            await self._guarded(passing, scope, receive)
+            await self._guard(passing, scope, receive)
         except ClientGone:
             passing.status = _GONE
         finally:
             self._note(scope, passing)
 
-    async def _guarded(self, passing: "_Passing", scope: Scope, receive: Receive) -> None:
+    async def _guard(self, passing: "_Passing", scope: Scope, receive: Receive) -> None:
         try:
             _check_framing(scope)
             await self._app(scope, receive, passing.send)
@@ -95,7 +95,7 @@ def refusal_for(error: Exception, request_id: str) -> Refused:
     if isinstance(error, SelfrightError):
         refused = refusal_of(error)
         if refused.status_code >= 500:
-            logging.refused_by(error, request_id)
+            logging.log_refusal(error, request_id)
         return refused
     logging.broke(error, request_id)
     return internal()
@@ -154,13 +154,13 @@ class BodyLimit:
         if length.isdigit() and int(length) > most:
             raise _too_large(most)
         with (self._uploads if upload else self._others).share(caller.key if caller else "") as take:
-            await self._app(scope, self._bounded(receive, most, take), send)
+            await self._app(scope, self._limit_body(receive, most, take), send)
 
-    def _bounded(self, receive: Receive, most: int, take: Callable[[int], None]) -> Receive:
+    def _limit_body(self, receive: Receive, most: int, take: Callable[[int], None]) -> Receive:
         """The messages of one body. Raises ``Refused`` when there is too much of it, or it does not come."""
         came, whole, began = 0, False, asyncio.get_running_loop().time()
 
-        async def bounded() -> Message:
+        async def limited_receive() -> Message:
             nonlocal came, whole
             if whole:
                 return await receive()
@@ -177,7 +177,7 @@ class BodyLimit:
             take(size)
             return message
 
-        return bounded
+        return limited_receive
 
 
 class _ByteBudget:

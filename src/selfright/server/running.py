@@ -43,7 +43,7 @@ def serve(selfright: "Selfright", host: str, port: int, tell: Callable[[str], No
     """
     keys = open_keys(selfright.settings)
     try:
-        keyed = _checked(keys, host)
+        keyed = _check_keys(keys, host)
         with suppress(IndexNotFound):
             selfright.prepare()
         listening = listen(host, port)
@@ -73,7 +73,7 @@ def serve_by_workers(
     from selfright.api.selfright import Selfright
 
     with Selfright.open(**values) as selfright, closing(open_keys(selfright.settings)) as keys:
-        keyed, limits = _checked(keys, host), limits_of(selfright.settings)
+        keyed, limits = _check_keys(keys, host), limits_of(selfright.settings)
     with listen(host, port) as listening, tempfile.TemporaryDirectory(prefix="selfright-metrics-") as folder:
         os.environ[METRICS_FOLDER] = folder
         make = partial(_worker, dict(values), workers, keyed)
@@ -168,7 +168,7 @@ def server_config(
     )
 
 
-def _checked(keys: Keys, host: str) -> bool:
+def _check_keys(keys: Keys, host: str) -> bool:
     """Whether keys are asked for; refuses to be open to others."""
     keys.check_there()
     keyed = keys.any()

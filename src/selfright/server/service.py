@@ -96,12 +96,12 @@ class Readiness:
         """Raises what keeps turns from being taken: an error of the stores, or ``Refused`` when they do not answer."""
         async with self._lock:
             if self._clock() >= self._until:
-                self._trouble = await self._found()
+                self._trouble = await self._find_trouble()
                 self._until = self._clock() + _KEPT_S
         if self._trouble is not None:
             raise self._trouble.with_traceback(None)
 
-    async def _found(self) -> SelfrightError | Refused | None:
+    async def _find_trouble(self) -> SelfrightError | Refused | None:
         try:
             async with asyncio.timeout(_LOOK_S):
                 await self._look()

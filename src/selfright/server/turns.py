@@ -50,7 +50,7 @@ class EventStream(EventSourceResponse):
             sep=_END,
             ping=heartbeat_s,
             ping_message_factory=lambda: beat,
-            client_close_handler_callable=_gone,
+            client_close_handler_callable=_ignore,
         )
         self._permit = permit
 
@@ -80,14 +80,14 @@ async def _in_own_task(frames: AsyncGenerator[ServerSentEvent, None]) -> AsyncGe
             await asyncio.wait([maker])
 
 
-async def _gone(_: Message) -> None:
+async def _ignore(_: Message) -> None:
     raise ClientGone
 
 
 async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     """What ``work`` gives; when the caller hangs up it is cancelled, and ``ClientGone`` raised."""
     task = asyncio.create_task(work)
-    gone = asyncio.create_task(_disconnected(receive))
+    gone = asyncio.create_task(_wait_for_disconnect(receive))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -99,7 +99,7 @@ async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
         await asyncio.gather(task, gone, return_exceptions=True)
 
 
-async def _disconnected(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -133,7 +133,7 @@ async def prepare_turn(request: Request, question: str, said: TurnRequest, more:
         raise Refused(400, "bad_request", str(error), param="mode") from error
     options: TurnOptions = {
         "preset": preset,
-        "flags": allowed(said.flags, service.selfright.settings.flags, caller),
+        "flags": check_flags(said.flags, service.selfright.settings.flags, caller),
         "profile": said.profile,
         "collections": await service.within(caller, said.collections),
         "user": caller.user,
@@ -142,13 +142,13 @@ async def prepare_turn(request: Request, question: str, said: TurnRequest, more:
     return PreparedTurn(service, caller, question, options, request.scope["state"]["request_id"])
 
 
-async def answered(turn: PreparedTurn, request: Request) -> Answer:
+async def answer_turn(turn: PreparedTurn, request: Request) -> Answer:
     """The answer. Raises ``Refused``, ``ClientGone``, and what a turn raises."""
     with await unless_gone(request.receive, turn.service.limiter.acquire(turn.caller.key)):
-        return await unless_gone(request.receive, finished(turn))
+        return await unless_gone(request.receive, finish_turn(turn))
 
 
-async def finished(turn: PreparedTurn) -> Answer:
+async def finish_turn(turn: PreparedTurn) -> Answer:
     """The answer, for a caller that has a permit already. Raises ``Refused`` and what a turn raises."""
     async with aclosing(events(turn, listen=False)) as told:
         async for event in told:
@@ -203,7 +203,7 @@ def _count(turn: PreparedTurn, answer: Answer) -> None:
     )
 
 
-def allowed(given: Mapping[str, Flag], ours: Flags, caller: Caller) -> Mapping[str, Flag]:
+def check_flags(given: Mapping[str, Flag], ours: Flags, caller: Caller) -> Mapping[str, Flag]:
     """The flags, when they are flags and this caller may set them so."""
     wanted = ours.with_values(given)
     if caller.admin:

@@ -118,7 +118,7 @@ class PostgresDatabase:
                     return work(connection)
             except psycopg.Error as error:
                 if time.monotonic() > end or not _is_worth_again(error):
-                    raise self.explained(error) from error
+                    raise self.explain_errors(error) from error
                 if error.sqlstate not in _ONLY_THIS:
                     self._drain()
                 time.sleep(_PAUSE_S)
@@ -128,7 +128,7 @@ class PostgresDatabase:
         try:
             connection = psycopg.connect(self._conninfo(role), autocommit=True)
         except psycopg.Error as error:
-            raise self.explained(error) from error
+            raise self.explain_errors(error) from error
         try:
             self._prepare(connection)
         except BaseException:
@@ -154,7 +154,7 @@ class PostgresDatabase:
                         "could not be cleared; run it again later"
                     ) from error
                 except psycopg.Error as error:
-                    raise self.explained(error) from error
+                    raise self.explain_errors(error) from error
 
     def close(self) -> None:
         """Closes the connections; nothing happens when it is closed already."""
@@ -164,7 +164,7 @@ class PostgresDatabase:
         if pool is not None:
             pool.close()
 
-    def explained(self, error: psycopg.Error) -> StoreError:
+    def explain_errors(self, error: psycopg.Error) -> StoreError:
         """An error of the database as one of ours. Words of the server are left out: they may quote what is stored."""
         if _is_cut(error):
             return StoreUnavailable(
@@ -178,7 +178,7 @@ class PostgresDatabase:
 
     @contextmanager
     def _transaction(self, *, durable: bool) -> Iterator[Connection]:
-        pool = self._opened()
+        pool = self._open()
         patience = _SHORT_WAIT_S if time.monotonic() - self._failed_at < _DOWN_S else _WAIT_S
         try:
             connection = pool.getconn(patience)
@@ -195,15 +195,15 @@ class PostgresDatabase:
         finally:
             pool.putconn(connection)
 
-    def _opened(self) -> "ConnectionPool[Connection]":
+    def _open(self) -> "ConnectionPool[Connection]":
         with self._opening:
             if self._closed:
                 raise self._over()
             if self._pool is None:
-                self._pool = self._made()
+                self._pool = self._make_pool()
             return self._pool
 
-    def _made(self) -> "ConnectionPool[Connection]":
+    def _make_pool(self) -> "ConnectionPool[Connection]":
         # What it says of every attempt to connect is said once by whoever asked for a connection.
         logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
         if time.monotonic() - self._failed_at < _SHORT_WAIT_S:

@@ -48,10 +48,10 @@ def read_address(
         raise error(
             f"the schema in {what} is named by a letter and at most 47 letters, digits and _, but came {schema[:60]!r}"
         )
-    return Address(_with_query(place, [pair for pair in given if pair[0] != "schema"]), shown(text), schema)
+    return Address(_with_query(place, [pair for pair in given if pair[0] != "schema"]), format_address(text), schema)
 
 
-def shown(text: str) -> str:
+def format_address(text: str) -> str:
     """An address without its password; empty when none is given."""
     if not _SCHEME.match(text):
         return "***" if text else ""

@@ -50,7 +50,7 @@ def open_tables(
             connection.execute(f"SET lock_timeout = '{_WAIT_S}s'")
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("opener", database.address.schema),))
-                about = _brought_up_to_date(connection, database, tables, make)
+                about = _migrate(connection, database, tables, make)
                 finish(connection)
                 return about
         except LockNotAvailable as error:
@@ -59,10 +59,10 @@ def open_tables(
                 "end it, then try again"
             ) from error
         except Error as error:
-            raise database.explained(error) from error
+            raise database.explain_errors(error) from error
 
 
-def _brought_up_to_date(
+def _migrate(
     connection: Connection, database: PostgresDatabase, tables: Tables, make: Callable[[Connection], Mapping[str, str]]
 ) -> dict[str, str]:
     schema = database.address.schema
@@ -70,14 +70,14 @@ def _brought_up_to_date(
     if about is None:
         said = make(connection)
         if not _is_empty(connection, schema):
-            raise _occupied(database, tables)
+            raise _occupied_error(database, tables)
         row = connection.execute("SELECT to_regnamespace(%s) IS NULL", (f'"{schema}"',)).fetchone()
         if row is not None and row[0]:  # a user who may not make schemas can be given one
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
         connection.execute("CREATE TABLE about (name text PRIMARY KEY, value text NOT NULL)")
         about = {"kind": tables.kind, "version": "0", **said}
     if about.get("kind") != tables.kind:
-        raise _occupied(database, tables)
+        raise _occupied_error(database, tables)
     version = int(about["version"])
     if version > tables.version:
         raise tables.newer(
@@ -110,7 +110,7 @@ def _is_empty(connection: Connection, schema: str) -> bool:
     return connection.execute(query, (schema,)).fetchone() is None
 
 
-def _occupied(database: PostgresDatabase, tables: Tables) -> StoreError:
+def _occupied_error(database: PostgresDatabase, tables: Tables) -> StoreError:
     return tables.occupied(
         f"{database.shown} cannot be made: the schema {database.address.schema} holds something else; name another one "
         "with ?schema=NAME"

@@ -52,7 +52,7 @@ class Rows(ABC):
     def within(self, work: Callable[[Connection], T]) -> T:
         """What ``work`` gives. Raises ``StoreError``."""
 
-    def changed(self, work: Callable[[Connection], T]) -> T:
+    def transact(self, work: Callable[[Connection], T]) -> T:
         """What ``work`` gives, in a transaction."""
         return self.within(work)
 
@@ -125,12 +125,12 @@ class FileRows(Rows):
 
     def within(self, work: Callable[[Connection], T]) -> T:
         """What ``work`` gives. Raises ``StoreError``."""
-        with self.file.connected() as connection:
+        with self.file.connect() as connection:
             return work(connection)
 
-    def changed(self, work: Callable[[Connection], T]) -> T:
+    def transact(self, work: Callable[[Connection], T]) -> T:
         """What ``work`` gives, in a transaction beside which nobody else writes."""
-        with self.file.connected() as connection, transaction(connection, "IMMEDIATE"):
+        with self.file.connect() as connection, transaction(connection, "IMMEDIATE"):
             return work(connection)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
@@ -140,12 +140,12 @@ class FileRows(Rows):
     async def change(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         """``changed`` on the file's thread."""
         del durable
-        return await self._aside(self.changed, work)
+        return await self._aside(self.transact, work)
 
     def scrub(self, *tables: str) -> None:
         """Leaves no byte of what was deleted in any table: makes the file anew and empties its log."""
         del tables
-        with self.file.connected() as connection:
+        with self.file.connect() as connection:
             self.file.scrub(connection)
 
     def close(self) -> None:

@@ -43,7 +43,7 @@ class Layout:
     damaged: str = "if the file is damaged, put a backup in its place, or move it away to begin with an empty one"
     anew: bool = True
 
-    def explained(self, path: Path | None, error: sqlite3.Error | OSError) -> StoreError:
+    def explain_errors(self, path: Path | None, error: sqlite3.Error | OSError) -> StoreError:
         """What SQLite or the system says of a file, as an error of this package."""
         where = f"the {self.name} in {path}"
         if isinstance(error, OSError) or _code(error) in _NOT_WRITABLE:
@@ -69,16 +69,16 @@ class SqliteFile:
         self._process = 0
 
     @contextmanager
-    def connected(self) -> Iterator[sqlite3.Connection]:
+    def connect(self) -> Iterator[sqlite3.Connection]:
         """The connection, for one thread at a time. It commits each statement; see ``transaction``.
 
         Raises ``StoreError`` for what SQLite and the system say, and for a file of a newer version.
         """
         with self._lock:
             try:
-                yield self._opened()
+                yield self._open()
             except (sqlite3.Error, OSError) as error:
-                raise self.layout.explained(self.path, error) from error
+                raise self.layout.explain_errors(self.path, error) from error
 
     def scrub(self, connection: sqlite3.Connection) -> None:
         """Leaves no byte of what was deleted: makes the file anew (``Layout.anew``) and empties its log.
@@ -101,7 +101,7 @@ class SqliteFile:
         with self._lock:
             self._hang_up()
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         # A connection must not be used across a fork.
         if self._connection is None or self._process != os.getpid():
             if self._or_memory and self.path is not None and not _is_writable(self.path):
@@ -127,7 +127,7 @@ def open_file(path: Path | None, layout: Layout, patience_s: float) -> sqlite3.C
     try:
         # The first to open a file changes its header for the log, and SQLite's own busy timeout does not cover that
         # moment: who opens the file just then is told at once that it is locked (https://sqlite.org/wal.html, 9).
-        retried(lambda: _set_up(connection, path, layout), patience_s)
+        retry_locked(lambda: _set_up(connection, path, layout), patience_s)
     except BaseException:
         connection.close()
         raise
@@ -156,7 +156,7 @@ def transaction(connection: sqlite3.Connection, kind: str = "DEFERRED") -> Itera
         raise
 
 
-def retried(work: Callable[[], T], patience_s: float) -> T:
+def retry_locked(work: Callable[[], T], patience_s: float) -> T:
     """What ``work`` gives, run again while the file is busy, for ``patience_s`` seconds at most."""
     end = time.monotonic() + patience_s
     while True:
@@ -232,7 +232,7 @@ class CacheFile:
             if time.monotonic() < self._rests_until:
                 return otherwise
             try:
-                with self._file.connected() as connection:
+                with self._file.connect() as connection:
                     return work(connection)
             except (StoreError, ValueError, zlib.error) as error:
                 cause = error.__cause__ or error

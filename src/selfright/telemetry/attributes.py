@@ -36,7 +36,7 @@ class Told:
     evaluations: tuple[Attributes, ...] = ()
 
 
-def asked(call: PortCall, *, content: bool) -> tuple[str, bool, Attributes]:
+def call_attributes(call: PortCall, *, content: bool) -> tuple[str, bool, Attributes]:
     """The span's name, whether the call goes out to another service, and what is known when it begins."""
     if call.port == MODEL:
         model, request, mode = call.arguments
@@ -58,10 +58,10 @@ def asked(call: PortCall, *, content: bool) -> tuple[str, bool, Attributes]:
     return call.name, False, {"selfright.port": call.port, "selfright.method": call.method}
 
 
-def replied(call: PortCall, result: object, *, content: bool) -> Told:
+def reply_attributes(call: PortCall, result: object, *, content: bool) -> Told:
     """What is known when the call has ended."""
     if call.port == MODEL and isinstance(result, tuple):
-        return _said(result, content=content)
+        return _reply_attributes(result, content=content)
     if isinstance(result, Evaluation):
         return _evaluated(result, content=content)
     if isinstance(result, Retrieval):
@@ -120,7 +120,7 @@ def _server(address: str) -> Attributes:
     return {**({"server.address": host} if host else {}), **({"server.port": port} if port else {})}
 
 
-def _said(reply: tuple[Any, ...], *, content: bool) -> Told:
+def _reply_attributes(reply: tuple[Any, ...], *, content: bool) -> Told:
     text, finish, arguments, sent, received = reply
     attributes: Attributes = {"gen_ai.response.finish_reasons": [str(finish)]}
     if sent is not None:

@@ -27,7 +27,7 @@ class Packer:
         self._share = share
         self._numbers: dict[object, int] = {}
 
-    def packed(self, value: object) -> Any:
+    def pack(self, value: object) -> Any:
         """What ``json`` can write. Raises ``TypeError``, which names the type, for what is not on the list."""
         if value is None or (isinstance(value, bool | str | int) and not isinstance(value, Enum)):
             return value
@@ -40,14 +40,14 @@ class Packer:
     def _collection(self, value: object) -> Any:
         kind = type(value)
         if kind is tuple:
-            return {"tuple": [self.packed(part) for part in value]}  # type: ignore[attr-defined]  # a tuple
+            return {"tuple": [self.pack(part) for part in value]}  # type: ignore[attr-defined]  # a tuple
         if kind is list:
-            return [self.packed(part) for part in value]  # type: ignore[attr-defined]  # a list
+            return [self.pack(part) for part in value]  # type: ignore[attr-defined]  # a list
         if kind is frozenset or kind is set:
-            parts = sorted((self.packed(part) for part in value), key=json.dumps)  # type: ignore[attr-defined]  # a set
+            parts = sorted((self.pack(part) for part in value), key=json.dumps)  # type: ignore[attr-defined]  # a set
             return {kind.__name__: parts}
         if isinstance(value, Mapping):
-            return {"map": [[self.packed(key), self.packed(part)] for key, part in value.items()]}
+            return {"map": [[self.pack(key), self.pack(part)] for key, part in value.items()]}
         raise TypeError(f"a turn holds records of the domain and plain values, but {kind.__qualname__} came")
 
     def _record(self, value: object) -> Any:
@@ -57,7 +57,7 @@ class Packer:
         shared = self._share and kind in SHARED
         if shared and (number := self._numbers.get(value)) is not None:
             return {"same": number}
-        fields = {name: self.packed(getattr(value, name)) for name in FIELDS[kind]}
+        fields = {name: self.pack(getattr(value, name)) for name in FIELDS[kind]}
         if not shared:
             return {"record": [kind.__name__, fields]}
         number = self._numbers[value] = len(self._numbers)
@@ -70,12 +70,12 @@ class Unpacker:
     def __init__(self) -> None:
         self._shared: dict[int, object] = {}
 
-    def unpacked(self, packed: Any, depth: int = 0) -> Any:
+    def unpack(self, packed: Any, depth: int = 0) -> Any:
         """The value again. Raises ``ValueError`` for anything that a ``Packer`` does not write."""
         if depth > _DEEPEST:
             raise ValueError("a recording is nested too deeply")
         if isinstance(packed, list):
-            return [self.unpacked(part, depth + 1) for part in packed]
+            return [self.unpack(part, depth + 1) for part in packed]
         if not isinstance(packed, dict):
             return packed
         if len(packed) != 1:
@@ -86,7 +86,7 @@ class Unpacker:
     def _value(self, form: str, content: Any, depth: int) -> Any:
         match form:
             case "same":
-                return self._known(content)
+                return self._find_shared(content)
             case "float" if content in ("nan", "inf", "-inf"):
                 return float(content)
             case "record":
@@ -94,14 +94,14 @@ class Unpacker:
             case "enum":
                 return _class(content[0], Enum)(content[1])
             case "tuple" | "set" | "frozenset":
-                parts = [self.unpacked(part, depth) for part in content]
+                parts = [self.unpack(part, depth) for part in content]
                 return {"tuple": tuple, "set": set, "frozenset": frozenset}[form](parts)
             case "map":
-                return {self.unpacked(key, depth): self.unpacked(part, depth) for key, part in content}
+                return {self.unpack(key, depth): self.unpack(part, depth) for key, part in content}
             case _:
                 raise ValueError("a recording holds a value of no known form")
 
-    def _known(self, number: Any) -> object:
+    def _find_shared(self, number: Any) -> object:
         if number not in self._shared:
             raise ValueError("a recording refers to a record that it does not hold")
         return self._shared[number]
@@ -111,7 +111,7 @@ class Unpacker:
         kind = _class(name, object)
         if not isinstance(fields, dict) or not set(fields) <= set(FIELDS[kind]):
             raise ValueError("a recording holds a record with unknown fields")
-        value: object = kind(**{field: self.unpacked(part, depth) for field, part in fields.items()})
+        value: object = kind(**{field: self.unpack(part, depth) for field, part in fields.items()})
         if number:
             self._shared[number[0]] = value
         return value
@@ -119,7 +119,7 @@ class Unpacker:
 
 def digest(value: object) -> str:
     """SHA-256 (hex, 32 digits of it) of a value, the same in every process. Raises ``TypeError`` as ``Packer`` does."""
-    written = json.dumps(Packer(share=False).packed(value), ensure_ascii=False, separators=(",", ":"))
+    written = json.dumps(Packer(share=False).pack(value), ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

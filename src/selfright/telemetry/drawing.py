@@ -34,20 +34,20 @@ def rounds(steps: Sequence[Step]) -> Iterator[Round]:
         yield Round(tuple(pending))
 
 
-def listed(traces: Sequence[Trace]) -> str:
+def draw_list(traces: Sequence[Trace]) -> str:
     """One line for each trace."""
     rows = [
         f"{trace.id[:8]}  {when(trace)}  {trace.kind:<7}  {plain(trace.origins.preset):<16}  {_quality(trace):<5}  "
         f"{outcome(trace):<20}  passes {len(trace.passes):>2}  calls {trace.cost.llm_calls:>3}  "
-        f"{trace.cost.seconds:7.2f} s  {_asked(trace)}".rstrip()
+        f"{trace.cost.seconds:7.2f} s  {_question_line(trace)}".rstrip()
         for trace in traces
     ]
     return "\n".join(rows) if rows else "no traces are kept yet; each answered question leaves one"
 
 
-def drawn(trace: Trace) -> str:
+def draw_trace(trace: Trace) -> str:
     """The whole turn. What documents and users said is stripped of everything that could steer a terminal."""
-    parts = [_head(trace), *_said(trace), _path(trace), _scores(trace), _end(trace)]
+    parts = [_head(trace), *_answer_lines(trace), _path(trace), _scores(trace), _end(trace)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -71,7 +71,7 @@ def outcome(trace: Trace) -> str:
     return f"error: {plain(trace.error)}" if trace.error else trace.stop_reason.value
 
 
-def _asked(trace: Trace) -> str:
+def _question_line(trace: Trace) -> str:
     question = " ".join(plain((trace.answer or {}).get("question", "")).split())
     return question if len(question) <= _SHOWN else f"{question[: _SHOWN - 1]}…"
 
@@ -95,13 +95,13 @@ def _head(trace: Trace) -> str:
     return "\n".join(rows)
 
 
-def _said(trace: Trace) -> list[str]:
+def _answer_lines(trace: Trace) -> list[str]:
     if trace.answer is None:
         return []
     answer = trace.answer
     parts = [
-        _wrapped("question", plain(answer.get("question", ""))),
-        _wrapped("answer", plain(answer.get("answer", ""))),
+        _wrap("question", plain(answer.get("question", ""))),
+        _wrap("answer", plain(answer.get("answer", ""))),
     ]
     cited = [
         f"  [{plain(one.get('n', ''))}] {plain(one.get('title', ''))} "
@@ -111,7 +111,7 @@ def _said(trace: Trace) -> list[str]:
     return [*parts, "\n".join(["sources", *cited])] if cited else parts
 
 
-def _wrapped(title: str, text: str) -> str:
+def _wrap(title: str, text: str) -> str:
     lines = [line for paragraph in text.splitlines() for line in textwrap.wrap(paragraph, _WIDTH) or [""]]
     return "\n".join([title, *(f"  {line}" for line in lines)])
 

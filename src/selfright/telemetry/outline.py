@@ -19,7 +19,7 @@ _MOST_STEPS = 2_000
 _TRACE = TypeAdapter(Trace)
 
 
-def finished(answer: Answer, at: float, scope: Scope, origins: Origins, *, content: bool) -> Trace:
+def finished_trace(answer: Answer, at: float, scope: Scope, origins: Origins, *, content: bool) -> Trace:
     """The trace of a turn that came to its end; with ``content`` also everything that was said."""
     judged = answer.evaluation
     return Trace(

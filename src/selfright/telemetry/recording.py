@@ -73,7 +73,7 @@ class Recorder:
 
     def begin(self, start: Mapping[str, Any]) -> None:
         """Notes what the turn starts from."""
-        self._add("start", lambda: {"start": self._packer.packed(dict(start))})
+        self._add("start", lambda: {"start": self._packer.pack(dict(start))})
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         """The port's own reply, written down."""
@@ -81,12 +81,12 @@ class Recorder:
             result = await ask()
         except asyncio.CancelledError:
             # A call that took too long is cancelled from outside; in a replay it must fail again.
-            self._failed(call, ModelUnavailable("the call was given up"))
+            self._note_error(call, ModelUnavailable("the call was given up"))
             raise
         except Exception as error:
-            self._failed(call, error)
+            self._note_error(call, error)
             raise
-        self._replied(call, result)
+        self._note_reply(call, result)
         return result
 
     def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
@@ -94,16 +94,16 @@ class Recorder:
         try:
             result = ask()
         except Exception as error:
-            self._failed(call, error)
+            self._note_error(call, error)
             raise
-        self._replied(call, result)
+        self._note_reply(call, result)
         return result
 
-    def _replied(self, call: PortCall, result: object) -> None:
-        self._add(call.name, lambda: {**_asked(call), "result": self._packer.packed(result)})
+    def _note_reply(self, call: PortCall, result: object) -> None:
+        self._add(call.name, lambda: {**_call_form(call), "result": self._packer.pack(result)})
 
-    def _failed(self, call: PortCall, error: Exception) -> None:
-        self._add(call.name, lambda: {**_asked(call), "error": error_form(error)})
+    def _note_error(self, call: PortCall, error: Exception) -> None:
+        self._add(call.name, lambda: {**_call_form(call), "error": error_form(error)})
 
     def _add(self, name: str, form: Callable[[], Mapping[str, Any]]) -> None:
         if self._full:
@@ -119,7 +119,7 @@ class Recorder:
             self._lines.append(line)
 
 
-def _asked(call: PortCall) -> dict[str, Any]:
+def _call_form(call: PortCall) -> dict[str, Any]:
     node, time = visit()
     return {"call": call.name, "digest": digest(call.arguments), "node": node, "visit": time}
 
@@ -179,14 +179,14 @@ class Recording:
             self.cut = True
             return
         if "start" in line:
-            start = unpacker.unpacked(line["start"])
+            start = unpacker.unpack(line["start"])
             self.start = start if isinstance(start, dict) else None
             return
         key = _Key(str(line["call"]), str(line["digest"]))
         if "error" in line:
             self._replies[key].append((None, error_of(line["error"])))
         else:
-            self._replies[key].append((unpacker.unpacked(line["result"]), None))
+            self._replies[key].append((unpacker.unpack(line["result"]), None))
 
     def replies(self, key: _Key) -> list[Reply]:
         """What came each time this was asked, in order."""
@@ -236,17 +236,17 @@ class Player:
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         """The recorded reply, or the port's."""
-        if (known := self._known(call)) is not None:
+        if (known := self._find_reply(call)) is not None:
             return cast("T", known[0])
         return await ask()
 
     def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
         """As ``call``."""
-        if (known := self._known(call)) is not None:
+        if (known := self._find_reply(call)) is not None:
             return cast("T", known[0])
         return ask()
 
-    def _known(self, call: PortCall) -> tuple[Any] | None:
+    def _find_reply(self, call: PortCall) -> tuple[Any] | None:
         """The recorded reply in a tuple of one, None when the port is to be asked; raises what was raised."""
         key = _Key(call.name, digest(call.arguments))
         replies, turn = self._recording.replies(key), self._so_far.turns[key]

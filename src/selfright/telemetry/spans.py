@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from selfright.domain.answers import Answer
 from selfright.domain.errors import MissingExtra
-from selfright.telemetry.attributes import asked, messages, replied, turn_ended
+from selfright.telemetry.attributes import call_attributes, messages, reply_attributes, turn_ended
 from selfright.telemetry.taps import PortCall, Tap
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Spans:
         self._owned = owned
 
     @classmethod
-    def opened(cls, *, content: bool = False) -> "Spans":
+    def open(cls, *, content: bool = False) -> "Spans":
         """Spans to where OpenTelemetry's own settings say.
 
         A program that has set up OpenTelemetry itself gets the spans through its provider; else they go by OTLP over
@@ -100,7 +100,7 @@ class TurnSpans:
     def fail(self, error: Exception) -> None:
         """The turn ended with an error."""
         if self._span is not None:
-            _failed(self._span, error)
+            _note_error(self._span, error)
 
     def end(self) -> None:
         """The turn is over, however it was."""
@@ -120,7 +120,7 @@ class TurnSpans:
             try:
                 yield
             except Exception as error:
-                _failed(span, error)
+                _note_error(span, error)
                 raise
 
     def tap(self, inner: Tap | None) -> Tap:
@@ -140,16 +140,16 @@ class _SpanTap:
         return _SpanTap(self._tracer, None, content=self._content)
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
-        name, kind, attributes = asked(call, content=self._content)
+        name, kind, attributes = call_attributes(call, content=self._content)
         with self._tracer.start_as_current_span(
             name, kind=_kind(kind), attributes=attributes, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
                 result = await (self._inner.call(call, ask) if self._inner else ask())
             except Exception as error:
-                _failed(span, error)
+                _note_error(span, error)
                 raise
-            told = replied(call, result, content=self._content)
+            told = reply_attributes(call, result, content=self._content)
             span.set_attributes(told.attributes)
             for event in told.evaluations:
                 span.add_event("gen_ai.evaluation.result", event)
@@ -160,7 +160,7 @@ class _SpanTap:
         return self._inner.call_now(call, ask) if self._inner else ask()
 
 
-def _failed(span: "Span", error: Exception) -> None:
+def _note_error(span: "Span", error: Exception) -> None:
     """Only the error's class: its words may quote what was said."""
     from opentelemetry.trace import StatusCode
 

@@ -65,7 +65,7 @@ class TraceKeeper(ABC):
 
         Raises ``InputError`` when ``scope`` sees no such trace, or several, and for one that cannot be read.
         """
-        name = self._named(trace_id, scope)
+        name = self._full_id(trace_id, scope)
         try:
             head, recording = self._read(name)
             return trace_of(_object(head)), self._lines(recording)
@@ -82,9 +82,9 @@ class TraceKeeper(ABC):
 
     def forget(self, scope: Scope, trace_id: str | None = None) -> int:
         """Deletes the traces that ``scope`` sees, or one of them; gives back how many."""
-        return self._drop([self._named(trace_id, scope)]) if trace_id is not None else self._drop_all(scope)
+        return self._drop([self._full_id(trace_id, scope)]) if trace_id is not None else self._drop_all(scope)
 
-    def _named(self, trace_id: str, scope: Scope) -> str:
+    def _full_id(self, trace_id: str, scope: Scope) -> str:
         start = trace_id.strip().lower()
         ids = self._beginning(start, scope) if _ID.fullmatch(start) else []
         if start in ids or len(ids) == 1:

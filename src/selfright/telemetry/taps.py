@@ -82,7 +82,7 @@ class _Tapped:
         self._port = port
         self._protocol, methods = TAPPED[name]
         for method in methods:
-            signature, waits = _declared(self._protocol, method)
+            signature, waits = _declaration(self._protocol, method)
 
             def called(
                 *given: Any,
@@ -91,7 +91,7 @@ class _Tapped:
                 _through: Callable[..., Any] = tap.call if waits else tap.call_now,
                 **named: Any,
             ) -> Any:
-                call = PortCall(name, _method, (*_told(_signature, given, named), *inside))
+                call = PortCall(name, _method, (*_recorded_arguments(_signature, given, named), *inside))
                 return _through(call, partial(getattr(port, _method), *given, **named))
 
             setattr(self, method, called)
@@ -103,13 +103,13 @@ class _Tapped:
 
 
 @cache
-def _declared(protocol: type, method: str) -> tuple[inspect.Signature, bool]:
+def _declaration(protocol: type, method: str) -> tuple[inspect.Signature, bool]:
     """What a method of a protocol takes, and whether one waits for it."""
     declared = getattr(protocol, method)
     return inspect.signature(partial(declared, None)), inspect.iscoroutinefunction(declared)
 
 
-def _told(signature: inspect.Signature, given: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+def _recorded_arguments(signature: inspect.Signature, given: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
     """The arguments that a result depends on: not who listens to it, and of the flags whether one may abstain."""
     bound = signature.bind(*given, **named)
     bound.apply_defaults()

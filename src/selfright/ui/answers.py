@@ -7,7 +7,7 @@ from selfright.schemas import AnswerReply, Citation, Claim, Iteration
 from selfright.ui import evidence
 from selfright.ui.markup import figure_bars, items, pairs, prose, table, tag, text
 from selfright.ui.state import Step, Turn
-from selfright.ui.words import NODES, STOPPED, VERDICTS, WITHDRAWN, WORDS, Language, Words, in_words, told
+from selfright.ui.words import NODES, STOPPED, VERDICTS, WITHDRAWN, WORDS, Language, Words, in_words, plural_text
 from selfright.wire.user_data import TurnLine
 
 _MARK = re.compile(r"\[(\d{1,3})\]|\[(?:Source|출처): ([^\[\]\n]{1,300})\]")
@@ -42,12 +42,12 @@ def whole(turn: Turn, name: str, language: Language) -> str:
         return tag("section", shown, cls="selfright", lang=language)
     answer = turn.answer
     others = answer.notes[1:] if answer.uncovered else answer.notes  # what is not covered is shown by itself
-    said = linked(turn.without_urgent(answer.answer), answer.citations, name, words)
+    said = link_citations(turn.without_urgent(answer.answer), answer.citations, name, words)
     parts = [
         _urgent(turn.urgent, words),
         *_notices(answer, words),
         tag("div", said, cls="prose answer", id=f"{name}-answer", lang=answer.language),
-        _uncovered(answer, words),
+        _uncovered_list(answer, words),
         _section(words["removed"], items(tag("del", text(claim)) for claim in answer.removed_claims), cls="removed"),
         _section(words["notes"], items(map(text, others)), cls="notes", lang=answer.language),
         _in_short(answer, language),
@@ -65,7 +65,7 @@ def _section(title: str, inner: str, **attributes: str | None) -> str:
     return tag("section", tag("h2", text(title)) + inner, **attributes) if inner else ""
 
 
-def copied(turn: Turn, words: Words) -> str:
+def copy_button(turn: Turn, words: Words) -> str:
     """An answer with its sources as plain text, to be put elsewhere."""
     if turn.answer is None:
         return turn.earlier.answer if turn.earlier else ""
@@ -86,7 +86,7 @@ def weakness(answer: AnswerReply) -> str:
     return "part" if short and answer.verdict == "ambiguous" else ""
 
 
-def linked(said: str, citations: Sequence[Citation], name: str, words: Words) -> str:
+def link_citations(said: str, citations: Sequence[Citation], name: str, words: Words) -> str:
     """An answer as markup, its markers as links to what they cite; a marker of nothing stays text."""
     by_number = {str(citation.n): citation.n for citation in citations}
     by_source = {text(source): citation.n for citation in reversed(citations) for source in _sources(citation)}
@@ -132,7 +132,7 @@ def _urgent(said: str, words: Words) -> str:
     return tag("div", head + tag("div", text(said), cls="prose"), cls="urgent", role="alert")
 
 
-def _uncovered(answer: AnswerReply, words: Words) -> str:
+def _uncovered_list(answer: AnswerReply, words: Words) -> str:
     """What was asked and is not in the answer."""
     missing = answer.evaluation.missing_info if answer.evaluation else []
     if not missing:
@@ -147,14 +147,14 @@ def _in_short(answer: AnswerReply, language: Language) -> str:
     words = WORDS[language]
     if not answer.verdict:
         return ""
-    found = told(VERDICTS, language, answer.verdict)
+    found = plural_text(VERDICTS, language, answer.verdict)
     count = len({citation.document_id for citation in answer.citations})
     cited = words["cited_one"] if count == 1 else words["cited_many"].format(count=count)
     return tag("p", text(f"{words['search']}: {found} · {cited}"), cls="quiet in-short")
 
 
 def _earlier(turn: Turn, line: TurnLine, name: str, language: Language) -> str:
-    words, why = WORDS[language], told(STOPPED, language, line.stop_reason)
+    words, why = WORDS[language], plural_text(STOPPED, language, line.stop_reason)
     notice = _notice("abstained", "∅", why, words) if line.stop_reason == "abstained" else ""
     answer = tag("div", prose(turn.without_urgent(line.answer)), cls="prose answer", id=f"{name}-answer")
     facts = [pairs([(text(words["sources"]), text(" · ".join(line.documents)))])]
@@ -171,11 +171,11 @@ def _account(turn: Turn, answer: AnswerReply, language: Language) -> str:
         tokens=cost.prompt_tokens + cost.completion_tokens,
         web=cost.web_requests,
     )
-    stopped = told(STOPPED, language, answer.stop_reason)
+    stopped = plural_text(STOPPED, language, answer.stop_reason)
     facts = pairs(
         [
             (text(words["stopped"]), text(stopped)),
-            (text(words["verdict"]), text(told(VERDICTS, language, answer.verdict or ""))),
+            (text(words["verdict"]), text(plural_text(VERDICTS, language, answer.verdict or ""))),
             (text(words["preset"]), text(answer.preset)),
             (text(words["cost"]), text(spent)),
             (text(words["trace"]), tag("code", text(answer.trace_id))),
@@ -205,7 +205,7 @@ def _score_row(name: str, each: Iteration, language: Language) -> list[str]:
     quality = WORDS[language]["unjudged"] if each.overall is None else f"{each.overall:.2f}"
     gain = "" if each.improvement is None else f"{each.improvement:+.2f}"
     same = "" if each.duplicate_share is None else f"{each.duplicate_share:.0%}"
-    verdict = told(VERDICTS, language, each.verdict or "")
+    verdict = plural_text(VERDICTS, language, each.verdict or "")
     return [text(cell) for cell in (name, verdict, quality, gain, same, each.query)]
 
 
@@ -240,12 +240,12 @@ def _path(steps: Sequence[Step], language: Language) -> str:
 
 def _step(step: Step, withdrawn: int, language: Language) -> str:
     if step.withdrawn:
-        reason = told(WITHDRAWN, language, step.withdrawn)
+        reason = plural_text(WITHDRAWN, language, step.withdrawn)
         head = WORDS[language]["withdrawn"].format(n=withdrawn, reason=reason)
         draft = f" {tag('del', text(step.said[:500]))}" if step.said else ""
         return tag("b", text(f"↩ {head}"), cls="back-step") + draft
     if step.verdict:
-        return f"{text(WORDS[language]['verdict'])}: {tag('b', text(told(VERDICTS, language, step.verdict)))}"
+        return f"{text(WORDS[language]['verdict'])}: {tag('b', text(plural_text(VERDICTS, language, step.verdict)))}"
     said = in_words(step.outcome, step.said, language)
     shown = f": {tag('span', text(said), cls='quiet')}" if said else ""
-    return text(told(NODES, language, step.node)) + shown
+    return text(plural_text(NODES, language, step.node)) + shown

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from selfright.ui import answers
 from selfright.ui.markup import go_to, plain, tag, text
-from selfright.ui.state import Memory, Turn, heard, memory, said_later, said_of, service, told, who
+from selfright.ui.state import Memory, Turn, error_text, keep_message, listen, memory, report_errors, service, who
 from selfright.ui.words import PRESETS
 from selfright.wire.answers import TurnEvent
 from selfright.wire.client import AskOptions, Client, Rating, ServiceError
@@ -29,7 +29,7 @@ def show_sessions(mind: Memory, client: Client) -> None:
     if mind.turns:
         _forget(mind, client)
     st.header(words["sessions"], anchor=False)
-    with told(mind):
+    with report_errors(mind):
         lines = client.sessions()[:MOST_SHOWN]
         if not lines:
             st.caption(words["no_sessions"])
@@ -74,13 +74,13 @@ def _open(mind: Memory, client: Client, session: str) -> None:
         said = client.session(session)
     except ServiceError as error:
         mind.begin()
-        mind.say = mind.words["gone"] if error.status == 404 else str(error)
+        mind.on_text = mind.words["gone"] if error.status == 404 else str(error)
         return
     mind.begin(session)
     for line in said.kept:
         mind.add(Turn(line.question, earlier=line, urgent=line.urgent))
     if said.unfinished:
-        mind.say = mind.words["unfinished"].format(question=said.unfinished)
+        mind.on_text = mind.words["unfinished"].format(question=said.unfinished)
 
 
 def _forget(mind: Memory, client: Client) -> None:
@@ -95,10 +95,10 @@ def _delete(mind: Memory, client: Client) -> None:
         client.forget(mind.session)
     except ServiceError as error:
         if error.status != 404:
-            mind.say = str(error)
+            mind.on_text = str(error)
             return
     mind.begin()
-    mind.say = mind.words["forgotten"]
+    mind.on_text = mind.words["forgotten"]
 
 
 MOST_QUESTION = 10_000
@@ -195,7 +195,7 @@ def _actions(turn: Turn, name: str, mind: Memory, client: Client) -> None:
     """Copy, ask again, and whether it helped."""
     words = mind.words
     with st.container(horizontal=True, key=f"actions-{name}", vertical_alignment="center"):
-        if said := answers.copied(turn, words):
+        if said := answers.copy_button(turn, words):
             data = {"data_said": said, "data_done": words["copied"], "data_failed": words["not_copied"]}
             button = tag("button", text(words["copy"]), cls="copy", type="button", **data)
             st.html(tag("div", button, cls="selfright"), width="content")
@@ -215,9 +215,9 @@ def _actions(turn: Turn, name: str, mind: Memory, client: Client) -> None:
 
 def _rate(turn: Turn, trace_id: str, rating: Rating | None, mind: Memory, client: Client) -> None:
     """Says what the reader thinks of an answer; said once more it is taken back."""
-    with said_later(mind):
+    with keep_message(mind):
         turn.rating = client.rate(trace_id, rating).rating
-        mind.say = mind.words["rated" if rating else "unrated"]
+        mind.on_text = mind.words["rated" if rating else "unrated"]
 
 
 def _ask(client: Client, mind: Memory, question: str, options: AskOptions) -> None:
@@ -232,10 +232,10 @@ def _ask(client: Client, mind: Memory, question: str, options: AskOptions) -> No
         place = st.empty()
         place.html(answers.live(turn, mind.language))
         try:
-            with closing(heard(client.stream(question, **options))) as events:
+            with closing(listen(client.stream(question, **options))) as events:
                 _follow(events, turn, mind, place)
         except ServiceError as error:
-            turn.trouble = said_of(error, mind.words)
+            turn.trouble = error_text(error, mind.words)
 
 
 def _follow(events: Iterable[TurnEvent | None], turn: Turn, mind: Memory, place: DeltaGenerator) -> None:

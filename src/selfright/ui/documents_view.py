@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from selfright.ui.markup import items, plain, tag, text
-from selfright.ui.state import Memory, memory, said_later, said_of, service, told, who
+from selfright.ui.state import Memory, error_text, keep_message, memory, report_errors, service, who
 from selfright.wire.answers import DocumentLine
 from selfright.wire.client import Client, ServiceError
 
@@ -31,7 +31,7 @@ def show_documents() -> None:
         return
     client, words = service(mind), mind.words
     st.title(words["documents"], anchor=False)
-    with told(mind):
+    with report_errors(mind):
         if known.admin or known.collections:
             _upload(mind, client)
         else:
@@ -79,7 +79,7 @@ def _send_one(mind: Memory, client: Client, file: UploadedFile, collection: str)
     try:
         reply = client.upload([(file.name, file.getvalue())], collection)
     except ServiceError as error:
-        return [f"✗ {text(words['upload_failed'].format(name=file.name, why=said_of(error, words)))}"]
+        return [f"✗ {text(words['upload_failed'].format(name=file.name, why=error_text(error, words)))}"]
     lines = []
     for each in reply.files:
         counts = {name: getattr(each, name) for name in ("name", "added", "replaced", "unchanged", "passages")}
@@ -143,6 +143,6 @@ def _row(mind: Memory, client: Client, line: DocumentLine, number: int) -> None:
 
 def _delete(mind: Memory, client: Client, document_id: str) -> None:
     mind.deleting = ""
-    with said_later(mind):
+    with keep_message(mind):
         client.delete_document(document_id)
-        mind.say = mind.words["removed_done"].format(name=document_id)
+        mind.on_text = mind.words["removed_done"].format(name=document_id)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from selfright.ui.markup import table, tag, text
-from selfright.ui.state import Memory, memory, service, told, who
+from selfright.ui.state import Memory, memory, report_errors, service, who
 from selfright.ui.words import Words
 from selfright.wire.client import Client
 from selfright.wire.user_data import KindLine, ProfileReply, SlotLine
@@ -20,7 +20,7 @@ def show_profile() -> None:
     client, words = service(mind), mind.words
     st.title(words["profile"], anchor=False)
     st.caption(words["profile_about"])
-    with told(mind):
+    with report_errors(mind):
         profile = client.profile(language=mind.language)
         _show(profile, words)
         _edit(mind, client, profile)
@@ -72,7 +72,7 @@ def _edit(mind: Memory, client: Client, profile: ProfileReply) -> None:
             given = st.text_input(words["profile_value"], "".join(standing[:1]), max_chars=MOST_TEXT)
         if st.form_submit_button(words["profile_save"], type="primary"):
             client.correct_profile({kind.name: [line.strip() for line in given.splitlines() if line.strip()]})
-            mind.say = words["profile_saved"]
+            mind.on_text = words["profile_saved"]
             st.rerun()
 
 
@@ -90,5 +90,5 @@ def _erase(mind: Memory, client: Client) -> None:
         st.write(words["profile_erase_sure"])
         if st.button(words["profile_erase_do"], type="primary", key="erase"):
             client.erase_profile()
-            mind.say = words["profile_erased"]
+            mind.on_text = words["profile_erased"]
             st.rerun()

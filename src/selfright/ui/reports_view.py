@@ -34,7 +34,7 @@ def show_reports() -> None:
         st.error(plain(words["reports_broken"].format(name=name, why=error.strerror or type(error).__name__)))
         return
     st.download_button(words["reports_download"], report, file_name=f"{name}.html", mime="text/html")
-    st.iframe(framed(report, words["reports_full"]), height=_HEIGHT)
+    st.iframe(frame_report(report, words["reports_full"]), height=_HEIGHT)
 
 
 def studies(folder: Path) -> dict[str, Path]:
@@ -54,7 +54,7 @@ def read(path: Path) -> str:
         return file.read(MOST_REPORT_BYTES)
 
 
-def framed(report: str, title: str) -> str:
+def frame_report(report: str, title: str) -> str:
     """A page that holds a report in a frame without scripts, without an origin, and without the network."""
     rules = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'"
     frame = tag("iframe", srcdoc=report, sandbox="", title=title, style="border:0;width:100%;height:100vh")

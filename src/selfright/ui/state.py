@@ -120,7 +120,7 @@ class Memory:
     session: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     turns: list[Turn] = field(default_factory=list)
     key: str = ""
-    say: str = ""
+    on_text: str = ""
     titles: dict[tuple[str, float], str] = field(default_factory=dict)
     uploads: int = 0
     page: str = ""
@@ -182,7 +182,7 @@ def who(mind: Memory) -> WhoReply | None:
         if error.status == 401:
             _ask_for_key(mind, error)
         else:
-            st.error(plain(said_of(error, mind.words)))
+            st.error(plain(error_text(error, mind.words)))
     return None
 
 
@@ -206,41 +206,41 @@ def _ask_for_key(mind: Memory, error: ServiceError) -> None:
             st.rerun()
 
 
-def said_of(error: ServiceError, words: Words) -> str:
+def error_text(error: ServiceError, words: Words) -> str:
     """An error in a line or two, with when to try again."""
     wait = words["retry_in"].format(seconds=error.retry_after) if error.retry_after else ""
     return f"{error} {wait}".strip()
 
 
 @contextmanager
-def told(mind: Memory) -> Iterator[None]:
+def report_errors(mind: Memory) -> Iterator[None]:
     """Shows an error of the service instead of passing it on."""
     try:
         yield
     except ServiceError as error:
-        st.error(plain(said_of(error, mind.words)))
+        st.error(plain(error_text(error, mind.words)))
 
 
 def say_once(mind: Memory) -> None:
     """Says what was left to be said by the run before."""
-    if mind.say:
-        st.toast(plain(mind.say))
-        mind.say = ""
+    if mind.on_text:
+        st.toast(plain(mind.on_text))
+        mind.on_text = ""
 
 
 @contextmanager
-def said_later(mind: Memory) -> Iterator[None]:
+def keep_message(mind: Memory) -> Iterator[None]:
     """Has the next run say an error of the service: what a button calls cannot show it."""
     try:
         yield
     except ServiceError as error:
-        mind.say = said_of(error, mind.words)
+        mind.on_text = error_text(error, mind.words)
 
 
 _TICK_S = 0.3
 
 
-def heard(stream: Generator[TurnEvent, None, None]) -> Generator[TurnEvent | None, None, None]:
+def listen(stream: Generator[TurnEvent, None, None]) -> Generator[TurnEvent | None, None, None]:
     """The events of ``stream``, and None whenever none came for a moment. Raises what it raises of ``ServiceError``.
 
     The stream is read in a thread of its own. When this is closed before the end the thread closes the stream with

@@ -59,7 +59,7 @@ NODES = table("nodes")
 PRESETS = table("presets")
 
 
-def told(names: Mapping[Language, Words], language: Language, name: str) -> str:
+def plural_text(names: Mapping[Language, Words], language: Language, name: str) -> str:
     """What a name means, or the name itself where the page does not know it."""
     return names[language].get(name, name)
 
@@ -89,7 +89,9 @@ def in_words(outcome: NodeOutcome | None, said: str, language: Language) -> str:
         return said
     facts_of = ((field.name, getattr(outcome, field.name)) for field in fields(outcome))
     held = {name: value for name, value in facts_of if value is not None and value is not False and value != ""}
-    facts = held | {name: told(_CODES[name], language, held[name]).rstrip(".") for name in _CODES if name in held}
+    facts = held | {
+        name: plural_text(_CODES[name], language, held[name]).rstrip(".") for name in _CODES if name in held
+    }
     facts["sufficiency"] = "" if outcome.sufficiency is None else f" ({outcome.sufficiency:.2f})"
     facts["sources"] = outcome.provider or _sources(outcome.routing, language)
     facts["routing"] = _reason(outcome.routing, language)

@@ -56,7 +56,7 @@ class Look:
         )
         return self.visible and self.painted and self.size >= _TINY and not alike
 
-    def revealed(self) -> "Look":
+    def reveal(self) -> "Look":
         """The same, seen."""
         return replace(self, visible=True, painted=True)
 

@@ -30,11 +30,11 @@ def number(token: Any, size: float = 16.0, whole: float = 1.0, depth: int = 0) -
         factor = size * _OF_THE_FONT[unit] if unit in _OF_THE_FONT else _UNITS.get(unit)
         return None if factor is None else float(token.value) * factor
     if token.type == "function" and depth < _DEEPEST:
-        return _computed(token, size, whole, depth + 1)
+        return _compute(token, size, whole, depth + 1)
     return None
 
 
-def _computed(function: Any, size: float, whole: float, depth: int) -> float | None:
+def _compute(function: Any, size: float, whole: float, depth: int) -> float | None:
     name, parts = function.lower_name, commas(function.arguments)
     if name == "calc" and len(parts) == 1:
         return _sum(parts[0], size, whole, depth)

@@ -101,10 +101,10 @@ def _look(found: list[Rule], node: Node, above: Look) -> tuple[Look, bool]:
             _override(declared, name, tokens)
     own = {name: declared.pop(name) for name in list(declared) if name.startswith("--")}
     variables = {**above.variables, **own} if own and len(above.variables) < _MOST_VARIABLES else above.variables
-    shown: Declared = {name: _resolved(tokens, variables) for name, tokens in declared.items()}
+    shown: Declared = {name: _resolve(tokens, variables) for name, tokens in declared.items()}
     look = above.within(shown, variables)
     if node.local_name in _ROOTS:  # shown by a script when all is there
-        return look.revealed(), False
+        return look.reveal(), False
     return look, hides(shown, look.size)
 
 
@@ -124,14 +124,14 @@ def _attributes(element: "HtmlElement") -> Declared:
     return {name: significant(parse_component_value_list(text or "")) for name, text in found.items()}
 
 
-def _resolved(tokens: Sequence[Any], variables: Mapping[str, Sequence[Any]], depth: int = 0) -> list[Any]:
+def _resolve(tokens: Sequence[Any], variables: Mapping[str, Sequence[Any]], depth: int = 0) -> list[Any]:
     """The tokens with what ``var()`` stands for; of what is long or deep only the beginning."""
     found: list[Any] = []
     for token in tokens:
         if token.type == "function" and token.lower_name == "var" and depth < _DEEPEST:
             name, *rest = significant(token.arguments) or [None]
             known = variables.get(name.value) if name is not None and name.type == "ident" else None
-            found += _resolved(rest[1:] if known is None else known, variables, depth + 1)
+            found += _resolve(rest[1:] if known is None else known, variables, depth + 1)
         else:
             found.append(token)
         if len(found) > _MOST_TOKENS:

@@ -131,7 +131,7 @@ class Styles:
     def _read(self, nodes: Sequence[Any], parents: tuple[str, ...], sure: bool, origin: int) -> None:
         for node in nodes:
             if node.type == "qualified-rule":
-                selectors = tuple(_nested(_selectors(node.prelude), parents))
+                selectors = tuple(_nest(_selectors(node.prelude), parents))
                 content = parse_blocks_contents(node.content, True, True)
                 self._add(selectors, [each for each in content if each.type == "declaration"], sure, origin)
                 self._read(content, selectors, sure, origin)
@@ -213,7 +213,7 @@ def _selectors(prelude: Sequence[Any]) -> list[str]:
     return [serialize(part).strip() for part in parts]
 
 
-def _nested(selectors: Sequence[str], parents: tuple[str, ...]) -> Iterator[str]:
+def _nest(selectors: Sequence[str], parents: tuple[str, ...]) -> Iterator[str]:
     for count, selector in enumerate(selectors):
         if count * max(1, len(parents)) > _MOST_RULES:
             raise ValueError(f"it has more than {_MOST_RULES:,} style rules")

@@ -76,7 +76,7 @@ def target_of(url: str) -> Target:
     return Target(parts.scheme, host, port, f"{path}?{quote(parts.query, safe=_SAFE)}" if parts.query else path)
 
 
-def redirected(target: Target, location: str) -> Target:
+def redirect(target: Target, location: str) -> Target:
     """Where a ``Location`` header leads. Raises ``PageRefused``."""
     if _AMBIGUOUS.search(location):
         raise PageRefused(f"{target.host} redirects to an address with blanks or invisible characters")
@@ -86,7 +86,7 @@ def redirected(target: Target, location: str) -> Target:
         raise PageRefused(f"{target.host} redirects to what is no address") from None
 
 
-def joined(base: str, path: str) -> str:
+def join_path(base: str, path: str) -> str:
     """``base`` followed by ``path``, which may have a query; what the base already ends with is not repeated.
 
     ``joined("http://h/res/v1", "/res/v1/web/search?q=a") == "http://h/res/v1/web/search?q=a"``
@@ -165,14 +165,14 @@ def kind_of(address: Address) -> str | None:
     IPv4 inside of IPv6 (mapped, NAT64) is looked at as IPv4; 6to4, Teredo and everything outside of global unicast is
     ``reserved`` unless it has a name of its own.
     """
-    inner = unwrapped(address)
+    inner = unwrap(address)
     for network, kind in _SPECIAL:
         if inner.version == network.version and inner in network:
             return kind
     return "reserved" if inner.version == 6 and inner not in _UNICAST else None
 
 
-def unwrapped(address: Address) -> Address:
+def unwrap(address: Address) -> Address:
     """The IPv4 address that a mapped or NAT64 address stands for, else the address itself, without a zone."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
@@ -209,7 +209,7 @@ class Permissions:
             if "/" in entry:
                 networks.append(_network(entry))
             else:
-                host, ports = _named(entry)
+                host, ports = _parse_host(entry)
                 names[host] = names.get(host, frozenset()) | ports
         return cls(names, tuple(networks))
 
@@ -230,7 +230,7 @@ class Permissions:
     def check_address(self, target: Target, address: Address) -> None:
         """Raises ``PageRefused`` for an address that ``target`` must not be connected to."""
         kind = kind_of(address)
-        inner = unwrapped(address)
+        inner = unwrap(address)
         if kind is None or any(inner.version == net.version and inner in net for net in self.networks):
             return
         if self._ports(target.host) is not None and (kind in _INSIDE or target.address == address):
@@ -253,7 +253,7 @@ def _network(entry: str) -> Network:
         raise SettingsError(f"'{entry}' is no network such as 10.0.0.0/8; correct it in 'web_allow'") from None
 
 
-def _named(entry: str) -> tuple[str, frozenset[int]]:
+def _parse_host(entry: str) -> tuple[str, frozenset[int]]:
     wild = entry.startswith("*.")
     text = entry[2:] if wild else entry
     bracketed = f"[{text}]" if text.count(":") > 1 and not text.startswith("[") else text

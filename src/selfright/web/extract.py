@@ -77,7 +77,7 @@ class PageReader:
     def _read(self, reply: Reply) -> Document:
         if reply.media_type in PDF:
             return self._pdf(reply)
-        text = _decoded(reply)[:MAX_CHARACTERS]
+        text = _decode(reply)[:MAX_CHARACTERS]
         if reply.media_type in HTML:
             return _html(text, reply)
         return _document(reply, text, "", None)
@@ -117,7 +117,7 @@ def _document(reply: Reply, text: str, title: str, date: str | None) -> Document
 def _html(text: str, reply: Reply) -> Document:
     from lxml import etree
 
-    root = _parsed(text)
+    root = _parse(text)
     if root is None:
         raise PageUnusable(f"the page of {reply.target.host} has no text")
     etree.strip_elements(root, *_DROPPED, with_tail=False)
@@ -141,7 +141,7 @@ def _html(text: str, reply: Reply) -> Document:
     return _document(reply, lines, page.title or "", _date(page.date))
 
 
-def _parsed(text: str) -> "HtmlElement | None":
+def _parse(text: str) -> "HtmlElement | None":
     from lxml import etree, html
 
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
@@ -189,7 +189,7 @@ def _date(text: str | None) -> str | None:
     return text
 
 
-def _decoded(reply: Reply) -> str:
+def _decode(reply: Reply) -> str:
     """Text by its mark, its declared encoding, then UTF-8 and Korean code page 949; else with gaps."""
     body = reply.body
     declared = _META.search(body[:4_096]) if reply.media_type in HTML else None

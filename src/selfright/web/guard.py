@@ -18,16 +18,16 @@ from typing import Any
 import httpcore
 
 from selfright.domain.errors import PageRefused, PageUnusable
-from selfright.web.addresses import Address, Permissions, Target, redirected, unwrapped
+from selfright.web.addresses import Address, Permissions, Target, redirect, unwrap
 from selfright.web.types import (
     AGENT,
     ENCODINGS,
     Entry,
     Reply,
     Request,
+    RequestCounter,
     RequestLimits,
     Resolve,
-    Tally,
     Unpacker,
     media_of,
     no_queue,
@@ -64,7 +64,7 @@ class Guard:
         self._resolve = resolve
         self._tls = tls
 
-    async def follow(self, request: Request, tally: Tally, entry: Entry = no_queue) -> Reply:
+    async def follow(self, request: Request, tally: RequestCounter, entry: Entry = no_queue) -> Reply:
         """One page: the reply after at most ``limits.redirects`` redirects, each checked as the first was.
 
         Raises ``PageRefused`` or ``PageUnusable``. All steps together take at most ``limits.seconds``, and waiting
@@ -79,24 +79,24 @@ class Guard:
                 location = reply.headers.get("location", "")
                 if reply.status not in _REDIRECTS or not location:
                     return reply
-                request = replace(request, target=redirected(request.target, location))
+                request = replace(request, target=redirect(request.target, location))
                 if request.target in seen:
                     raise PageUnusable(f"{request.target.host} redirects in a circle")
         raise PageUnusable(f"{request.target.host} redirects more than {self.limits.redirects} times")
 
-    async def exchange(self, request: Request, tally: Tally) -> Reply:
+    async def exchange(self, request: Request, tally: RequestCounter) -> Reply:
         """One request and its reply. Raises ``PageRefused`` or ``PageUnusable``."""
         host = request.target.host
         self.permissions.check_name(request.target)
         try:
             async with _deadline(request.target, self.limits.seconds):
-                return await self._sent(request, tally)
+                return await self._send(request, tally)
         except httpcore.TimeoutException:
             raise PageUnusable(f"{host} did not answer in time") from None
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError, UnicodeError) as error:
             raise PageUnusable(f"the connection to {host} failed ({type(error).__name__})") from None
 
-    async def _sent(self, request: Request, tally: Tally) -> Reply:
+    async def _send(self, request: Request, tally: RequestCounter) -> Reply:
         target = request.target
         backend = _CheckedBackend(self.permissions, target, self._resolve, self.limits.connect_s, tally)
         tls = (self._tls or _usual_tls()) if target.scheme == "https" else None
@@ -127,7 +127,7 @@ class _CheckedBackend(httpcore.AsyncNetworkBackend):
     """Connects to checked addresses of one target, and to nothing else."""
 
     def __init__(
-        self, permissions: Permissions, target: Target, resolve: Resolve, seconds: float, tally: Tally
+        self, permissions: Permissions, target: Target, resolve: Resolve, seconds: float, tally: RequestCounter
     ) -> None:
         self._permissions, self._target, self._resolve = permissions, target, resolve
         self._seconds, self._tally = seconds, tally
@@ -171,7 +171,7 @@ class _CheckedBackend(httpcore.AsyncNetworkBackend):
     async def _addresses(self) -> list[Address]:
         """The target's addresses, every one of them allowed."""
         target = self._target
-        texts = [target.host] if target.address else await self._named(target)
+        texts = [target.host] if target.address else await self._resolve_target(target)
         try:
             addresses = [ipaddress.ip_address(text) for text in dict.fromkeys(texts)]
         except ValueError:
@@ -179,9 +179,9 @@ class _CheckedBackend(httpcore.AsyncNetworkBackend):
         for address in addresses:
             self._permissions.check_address(target, address)
         # A mapped address is connected to as what it stands for; one behind NAT64 only as it is.
-        return [unwrapped(one) if one.version == 6 and one.ipv4_mapped else one for one in addresses]
+        return [unwrap(one) if one.version == 6 and one.ipv4_mapped else one for one in addresses]
 
-    async def _named(self, target: Target) -> list[str]:
+    async def _resolve_target(self, target: Target) -> list[str]:
         try:
             texts = await self._resolve(target.host, target.port)
         except (OSError, UnicodeError):

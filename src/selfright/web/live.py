@@ -19,7 +19,7 @@ from selfright.web.addresses import target_of
 from selfright.web.pages import Pages
 from selfright.web.providers.api import MOST, Provider, Result, as_rows, from_rows
 from selfright.web.search import Bm25, PageIndex, Split, new_passages, passages_of
-from selfright.web.types import Tally
+from selfright.web.types import RequestCounter
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class LiveWeb:
         ``requests`` counts what was sent: to the provider, for pages, and for robots.txt. Raises ``WebUnavailable``,
         ``WebRejected`` or ``WebReplyUnusable`` when the provider gives no results.
         """
-        tally = Tally()
+        tally = RequestCounter()
         query = " ".join(query.split())
         if not query or k < 1:
             return WebFinding((), self._provider.name, 0)
@@ -72,17 +72,17 @@ class LiveWeb:
         if missing := k - len(pages):
             pages += await self._pages.behind(results[k : k + missing], tally, last)
         found = await asyncio.to_thread(self._best, query, pages)
-        kept = await asyncio.to_thread(new_passages, found, await self._known_texts(query) if found else ())
+        kept = await asyncio.to_thread(new_passages, found, await self._find_known_texts(query) if found else ())
         return WebFinding(tuple(kept), self._provider.name, tally.requests)
 
-    async def _known_texts(self, query: str) -> Sequence[str]:
+    async def _find_known_texts(self, query: str) -> Sequence[str]:
         try:
             return await self._known(query) if self._known else ()
         except SelfrightError as error:  # then nothing is known to be repeated
             log.warning("the index was not asked what it knows already: %s", error)
             return ()
 
-    async def _results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+    async def _results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
         name = ("results", self._provider.name, count, query)
         kept = await asyncio.to_thread(self._cache.get, *name) if self._cache else None
         if kept is not None and (results := from_rows(kept)) is not None:
@@ -98,14 +98,14 @@ class LiveWeb:
         by_url = {page.url or page.id: page for page in reversed(pages)}  # of two that redirect to one, the first
         found: list[Passage] = []
         for url in dict.fromkeys(page.url or page.id for page in pages):
-            passages = passages_of(_dated(by_url[url]), url, self._split)[:_PASSAGES_RANKED]
+            passages = passages_of(_with_date(by_url[url]), url, self._split)[:_PASSAGES_RANKED]
             ranked = Bm25(self._tokenizer.tokens(f"{one.context}\n{one.text}") for one in passages).rank(terms)
             best = [passages[match.index] for match in ranked[:_PASSAGES_PER_PAGE]] or passages[:1]
             found += best
         return found
 
 
-def _dated(page: Document) -> Document:
+def _with_date(page: Document) -> Document:
     """With its date in the title, so that whoever reads the citation sees how old the page is."""
     date = page.metadata.get("date")
     return dataclasses.replace(page, title=f"{page.title} ({date})") if date else page
@@ -135,12 +135,12 @@ class ListedWeb:
 
         ``requests`` counts what was sent in this search. Raises ``WebUnavailable`` when no page can be read.
         """
-        tally = Tally()
-        index = await self._loaded(tally)
+        tally = RequestCounter()
+        index = await self._load(tally)
         pages = await asyncio.to_thread(index.search, query, k, _PASSAGES_PER_PAGE, _LEAST_SHARE)
         return WebFinding(tuple(one for page in pages for one in page), "static", tally.requests)
 
-    async def _loaded(self, tally: Tally) -> PageIndex:
+    async def _load(self, tally: RequestCounter) -> PageIndex:
         with self._lock:
             kept = self._index
         if kept is not None and time.monotonic() - kept[0] < _KEPT_S:

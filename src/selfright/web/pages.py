@@ -20,9 +20,9 @@ from selfright.domain.passages import Document
 from selfright.domain.text import language_of
 from selfright.storage.sqlite import LOG_BYTES, CacheFile, Layout, transaction
 from selfright.web.extract import PageReader
+from selfright.web.politeness import Visitor
 from selfright.web.providers.api import Result
-from selfright.web.types import Tally
-from selfright.web.visiting import Visitor
+from selfright.web.types import RequestCounter
 
 DAY_S = 86_400.0
 
@@ -117,7 +117,7 @@ class Pages:
     reader: PageReader
     cache: WebCache | None = None
 
-    async def behind(self, results: Sequence[Result], tally: Tally, last: float) -> list[Document]:
+    async def behind(self, results: Sequence[Result], tally: RequestCounter, last: float) -> list[Document]:
         """The pages behind the results that can be used, in their order; ``last`` is the loop's time to be done by."""
         tasks = [asyncio.create_task(self._page(result, tally)) for result in results]
         try:
@@ -131,7 +131,7 @@ class Pages:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _page(self, result: Result, tally: Tally) -> Document | None:
+    async def _page(self, result: Result, tally: RequestCounter) -> Document | None:
         kept = await asyncio.to_thread(self.cache.get, "page", result.url) if self.cache else None
         if kept is not None and (page := _from_row(kept)) is not None:
             return page

@@ -52,7 +52,7 @@ class Reply:
 
 
 @dataclass(slots=True)
-class Tally:
+class RequestCounter:
     """Counts the requests that were sent for one search."""
 
     requests: int = 0
@@ -68,11 +68,11 @@ Entry = Callable[[Target], AbstractAsyncContextManager[None]]
 class Transport(Protocol):
     """Sends requests: the guard."""
 
-    async def exchange(self, request: Request, tally: Tally) -> Reply:
+    async def exchange(self, request: Request, tally: RequestCounter) -> Reply:
         """One request and its reply; redirects are not followed. Raises ``PageRefused`` or ``PageUnusable``."""
         ...
 
-    async def follow(self, request: Request, tally: Tally, entry: Entry) -> Reply:
+    async def follow(self, request: Request, tally: RequestCounter, entry: Entry) -> Reply:
         """As ``exchange``, over a bounded number of redirects; ``entry`` is held at each step."""
         ...
 
@@ -113,10 +113,10 @@ class Unpacker:
     def feed(self, data: bytes) -> bytes:
         """The next piece, unpacked."""
         if self._stream is None:
-            return self._counted(data)
+            return self._count(data)
         pieces = []
         while data:
-            pieces.append(self._counted(self._unpacked(data)))
+            pieces.append(self._count(self._unpack(data)))
             data = self._stream.unconsumed_tail or self._next_member()
         return b"".join(pieces)
 
@@ -125,7 +125,7 @@ class Unpacker:
         if self._stream is not None and self._begun and not self._stream.eof:
             raise PageUnusable("the packed reply breaks off before its end")
 
-    def _unpacked(self, data: bytes) -> bytes:
+    def _unpack(self, data: bytes) -> bytes:
         assert self._stream is not None
         room = self._limit - self._size + 1
         try:
@@ -135,7 +135,7 @@ class Unpacker:
                 raise PageUnusable("the reply says that it is packed, but cannot be unpacked") from None
             self._stream = zlib.decompressobj(wbits=-15)  # many servers send bare deflate under that name
             self._begun = True
-            return self._unpacked(data)
+            return self._unpack(data)
         self._begun = True
         return piece
 
@@ -150,7 +150,7 @@ class Unpacker:
         self._stream = zlib.decompressobj(wbits=47)
         return rest
 
-    def _counted(self, piece: bytes) -> bytes:
+    def _count(self, piece: bytes) -> bytes:
         self._size += len(piece)
         if self._size > self._limit:
             raise PageUnusable(f"the reply has more than {self._limit:,} bytes when unpacked")
@@ -166,10 +166,10 @@ def media_of(header: str, body: bytes | None = None) -> tuple[str, str | None]:
     kind, _, rest = header.partition(";")
     kind = kind.strip().lower()
     match = re.search(r"""charset\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""", rest, re.IGNORECASE)
-    return kind if body is None else _told(kind, body), match[1] if match else None
+    return kind if body is None else _sniff(kind, body), match[1] if match else None
 
 
-def _told(kind: str, body: bytes) -> str:
+def _sniff(kind: str, body: bytes) -> str:
     head = body[:_SNIFFED]
     if b"%PDF-" in head:
         return "application/pdf"

@@ -77,11 +77,11 @@ class Client:
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> AnswerReply:
         """The answer to a question."""
-        return self._send(AnswerReply, "POST", _ASK, _asked(question, options))
+        return self._send(AnswerReply, "POST", _ASK, _ask_body(question, options))
 
     def stream(self, question: str, **options: Unpack[AskOptions]) -> Generator[answers.TurnEvent, None, None]:
         """The turn as it happens, up to ``DoneEvent``; the turn is broken off when this is closed before."""
-        body = _body(_asked(question, options, stream=True))
+        body = _body(_ask_body(question, options, stream=True))
         with _reachable(), self._http.stream("POST", _ASK, json=body) as response:
             if response.status_code != 200:
                 raise _refusal(response.status_code, response.read(), response.headers)
@@ -107,7 +107,7 @@ class Client:
 
     def document(self, document_id: str) -> answers.DocumentReply:
         """A document with its text."""
-        return self._send(answers.DocumentReply, "GET", f"/v1/documents/{_quoted(document_id)}")
+        return self._send(answers.DocumentReply, "GET", f"/v1/documents/{_quote(document_id)}")
 
     def upload(self, files: File | Iterable[File], collection: str | None = None) -> answers.UploadReply:
         """Adds files to the index, into ``collection`` or the one that the key is for."""
@@ -116,7 +116,7 @@ class Client:
 
     def delete_document(self, document_id: str) -> None:
         """Removes a document."""
-        self._send(user_data.DeletedReply, "DELETE", f"/v1/documents/{_quoted(document_id)}")
+        self._send(user_data.DeletedReply, "DELETE", f"/v1/documents/{_quote(document_id)}")
 
     def collections(self) -> list[answers.CollectionLine]:
         """The collections that may be searched."""
@@ -128,31 +128,31 @@ class Client:
 
     def session(self, name: str) -> user_data.SessionReply:
         """What was said in a conversation."""
-        return self._send(user_data.SessionReply, "GET", f"/v1/sessions/{_quoted(name)}")
+        return self._send(user_data.SessionReply, "GET", f"/v1/sessions/{_quote(name)}")
 
     def forget(self, name: str | None = None) -> int:
         """Deletes a conversation, or all of them; gives back how many there were."""
-        path = "/v1/sessions" if name is None else f"/v1/sessions/{_quoted(name)}"
+        path = "/v1/sessions" if name is None else f"/v1/sessions/{_quote(name)}"
         return self._send(user_data.DeletedReply, "DELETE", path).deleted
 
     def profile(self, user: str = ME, language: str = "en") -> user_data.ProfileReply:
         """What is remembered of one, or of another user for an admin's key."""
-        return self._send(user_data.ProfileReply, "GET", f"/v1/profiles/{_quoted(user)}", language=language)
+        return self._send(user_data.ProfileReply, "GET", f"/v1/profiles/{_quote(user)}", language=language)
 
     def correct_profile(self, facts: Mapping[str, Any], user: str = ME, language: str = "en") -> user_data.ProfileReply:
         """Corrects a profile: what is given for a kind takes the place of what stood; an empty value ends it."""
-        path, body = f"/v1/profiles/{_quoted(user)}", user_data.Facts(facts=dict(facts))
+        path, body = f"/v1/profiles/{_quote(user)}", user_data.Facts(facts=dict(facts))
         return self._send(user_data.ProfileReply, "PATCH", path, body, language=language)
 
     def erase_profile(self, user: str = ME, name: str | None = None, value: str | None = None) -> int:
         """Erases a profile for good, or one kind or value of it; gives back how many facts went."""
         return self._send(
-            user_data.DeletedReply, "DELETE", f"/v1/profiles/{_quoted(user)}", name=name, value=value
+            user_data.DeletedReply, "DELETE", f"/v1/profiles/{_quote(user)}", name=name, value=value
         ).deleted
 
     def erase_user(self, user: str = ME) -> Erased:
         """Erases all that is kept of a user: conversations, profile, traces."""
-        return self._send(Erased, "DELETE", f"/v1/users/{_quoted(user)}")
+        return self._send(Erased, "DELETE", f"/v1/users/{_quote(user)}")
 
     def traces(self, limit: int = 50) -> list[user_data.TraceReply]:
         """The kept traces, the newest first."""
@@ -160,11 +160,11 @@ class Client:
 
     def trace(self, trace_id: str) -> user_data.TraceReply:
         """The path of one turn."""
-        return self._send(user_data.TraceReply, "GET", f"/v1/traces/{_quoted(trace_id)}")
+        return self._send(user_data.TraceReply, "GET", f"/v1/traces/{_quote(trace_id)}")
 
     def rate(self, trace_id: str, rating: Rating | None) -> user_data.RatingReply:
         """Says whether an answer helped; None takes it back."""
-        path = f"/v1/traces/{_quoted(trace_id)}/rating"
+        path = f"/v1/traces/{_quote(trace_id)}/rating"
         return self._send(user_data.RatingReply, "POST", path, user_data.RatingRequest(rating=rating))
 
     def replay(
@@ -176,11 +176,11 @@ class Client:
     ) -> user_data.ReplayReply:
         """A recorded turn run again with other flags, or another preset, from a node on."""
         body = user_data.ReplayRequest(preset=preset, flags=dict(flags or {}), start_at=start_at)
-        return self._send(user_data.ReplayReply, "POST", f"/v1/traces/{_quoted(trace_id)}/replay", body)
+        return self._send(user_data.ReplayReply, "POST", f"/v1/traces/{_quote(trace_id)}/replay", body)
 
     def delete_traces(self, trace_id: str | None = None) -> int:
         """Deletes a trace, or all of the user's; returns how many there were."""
-        path = "/v1/traces" if trace_id is None else f"/v1/traces/{_quoted(trace_id)}"
+        path = "/v1/traces" if trace_id is None else f"/v1/traces/{_quote(trace_id)}"
         return self._send(user_data.DeletedReply, "DELETE", path).deleted
 
     def me(self) -> user_data.WhoReply:
@@ -224,7 +224,7 @@ class Client:
             raise ServiceError(message, status=response.status_code) from None
 
 
-def _asked(question: str, options: AskOptions, *, stream: bool = False) -> answers.AskRequest:
+def _ask_body(question: str, options: AskOptions, *, stream: bool = False) -> answers.AskRequest:
     named = {"collections": list(several(options.get("collections", ())))}
     return answers.AskRequest.model_validate({"question": question, "stream": stream, **options, **named})
 
@@ -263,7 +263,7 @@ def _error(body: answers.ErrorBody, status: int | None, retry_after: float | Non
     return ServiceError(body.message, status=status, code=body.code, retry_after=retry_after)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     """The name as one part of a path; dots alone would lead out of it."""
     return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
 

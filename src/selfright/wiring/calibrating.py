@@ -111,12 +111,12 @@ def calibrate_grading(
         questions.setdefault(row.text, []).append(row)
     count = _Counting(len(questions), progress or _silent)
     first, rest = _halves(questions) if grader.has_judge else ({}, questions)
-    weights = _weights(judged_sets(first, grader, count.one_more)) if first else None
+    weights = _weights(judge_sets(first, grader, count.one_more)) if first else None
     if weights is None:
         rest = questions
     else:
         grader = grader.weighing(weights)
-    judged = list(judged_sets(rest, grader, count.one_more))
+    judged = list(judge_sets(rest, grader, count.one_more))
     origin = _origin(labelled, len(questions), name, risk)
     return refit(judged, risk, origin, grader.thresholds, weights, len(first) if weights else 0)
 
@@ -139,7 +139,7 @@ def calibrate_claims(
     return refit_claims(judged, _origin(labelled, len({row.text for row in labelled.rows}), name, None))
 
 
-def judged_sets(
+def judge_sets(
     questions: Mapping[str, Sequence[Row]], grader: "OfflineGrader", one_more: Callable[[], None] | None = None
 ) -> "Iterator[JudgedSet]":
     """Each question's passages graded together, ordered by hash: files tend to have first what answers.
@@ -154,7 +154,7 @@ def judged_sets(
             )
             hits = [_hit(row.passage, rank) for rank, row in enumerate(part, start=1)]
             reading = grader.read(question, hits)
-            grading = grader.decided(reading)
+            grading = grader.decide(reading)
             found = {grade.passage_id: grade.probability or 0.0 for grade in grading.grades}
             said = {hit.passage.id: one for hit, one in zip(reading.hits, reading.opinions, strict=False)}
             yield JudgedSet(
@@ -174,7 +174,7 @@ def keep(calibration: "GraderCalibration | ClaimCalibration", index: Path | str,
 
     path = _folder(index, home) / calibration.file
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(calibration.stored(), indent=1).encode())
+    write_atomically(path, json.dumps(calibration.as_json(), indent=1).encode())
     return path
 
 
@@ -244,11 +244,11 @@ def _stored(path: Path) -> Any:
 
 
 def _folder(index: Path | str, home: Path) -> Path:
-    from selfright.retrieval.locations import shown
+    from selfright.retrieval.locations import format_location
 
     if isinstance(index, Path):
         return index
-    return home / "calibrations" / hashlib.sha256(shown(index).encode()).hexdigest()[:_SHORTEST_NAME]
+    return home / "calibrations" / hashlib.sha256(format_location(index).encode()).hexdigest()[:_SHORTEST_NAME]
 
 
 def _origin(labelled: Labelled, texts: int, name: str, risk: float | None) -> "Origin":
@@ -270,13 +270,13 @@ def _halves(questions: _Questions) -> tuple[_Questions, _Questions]:
 
 def _weights(judged: "Iterator[JudgedSet]") -> "Blend | None":
     """What the judge counts beside the signals; None when it has read too few of the rows."""
-    from selfright.roles.calibration.fitting import blended
+    from selfright.roles.calibration.fitting import fit_blend
     from selfright.roles.calibration.refit import enough
     from selfright.roles.calibration.stored import UNCALIBRATED
 
     pairs = [(said, y) for one in judged for said, y in zip(one.opinions, one.labels, strict=True) if said]
     labels = [y for _, y in pairs]
-    return blended([said for said, _ in pairs], labels, UNCALIBRATED) if enough(labels) else None
+    return fit_blend([said for said, _ in pairs], labels, UNCALIBRATED) if enough(labels) else None
 
 
 class _Counting:

@@ -22,11 +22,11 @@ _FITTED = "multilingual-e5-small-q4"
 _THREADS = 2
 
 
-def chosen_embedder(wanted: str, given: "Embeddings | Embedder | None") -> Embedder | None:
+def resolve_embedder(wanted: str, given: "Embeddings | Embedder | None") -> Embedder | None:
     """What the user gave, else the one named ``wanted``; None for ``none``."""
     if given is not None:
         return _embedder_of(given)
-    return None if wanted == "none" else named_embedder(wanted)
+    return None if wanted == "none" else make_embedder(wanted)
 
 
 def pair_views(embedder: Embedder | None) -> "PairViews | None":
@@ -36,9 +36,9 @@ def pair_views(embedder: Embedder | None) -> "PairViews | None":
 
 @cache
 def _views() -> "PairViews":
-    from selfright.models.reader import PairViews, shipped_net
+    from selfright.models.reader import PairViews, load_net
 
-    return PairViews(shipped_net())
+    return PairViews(load_net())
 
 
 def is_fitted(embedder: Embedder) -> bool:
@@ -46,7 +46,7 @@ def is_fitted(embedder: Embedder) -> bool:
     return embedder.name == _FITTED
 
 
-def named_embedder(name: str, threads: int = 0) -> Embedder:
+def make_embedder(name: str, threads: int = 0) -> Embedder:
     """``provider:model``, else the encoder that ships; on ``threads`` threads, 0 for two.
 
     Raises ``MissingExtra`` for what is not installed.

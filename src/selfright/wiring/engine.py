@@ -71,7 +71,7 @@ class Engine:
 
     def graph(self, preset_name: str | None) -> "Graph":
         """A copy of the compiled graph of a preset."""
-        return compiled(find_preset(preset_name or self.settings.preset).name).copy()
+        return compile_cached(find_preset(preset_name or self.settings.preset).name).copy()
 
     def tapped_turn(
         self,
@@ -84,9 +84,9 @@ class Engine:
         listen: bool = False,
     ) -> Turn:
         """``turn`` with a tap on all that it uses; ``models`` take the place of those that are configured."""
-        from selfright.wiring.tapped import tapped_tools
+        from selfright.wiring.tapped import tap_tools
 
-        return _turn(preset, tapped_tools(self._tools(preset, flags, scope, tap, models), tap), listen=listen)
+        return _turn(preset, tap_tools(self._tools(preset, flags, scope, tap, models), tap), listen=listen)
 
     @property
     def models(self) -> Models:
@@ -182,7 +182,7 @@ class Engine:
         check_mode(preset.mode, models.jobs)
         chat, passed_over = models.chat(meter, tap) if models.jobs else None, ""
         if chat is not None:
-            jobs, judging = _asked(models, flags, preset)
+            jobs, judging = _jobs_to_ask(models, flags, preset)
             passed_over = models.names[Job.ANSWER] if Job.ANSWER in models.jobs - jobs else ""
             roles = with_models(offline, chat, jobs, judging)
         if tap is not None:
@@ -263,7 +263,7 @@ class Engine:
         return build_web(self.settings, self.index.tokenizer)
 
 
-def _asked(
+def _jobs_to_ask(
     models: "Models | ReplayedModels", flags: Flags, preset: Preset
 ) -> tuple[frozenset[Job], Literal["cascade", "always", "never"]]:
     """The jobs that models are asked for, and when; ``auto`` leaves out what a check found them bad at.
@@ -281,7 +281,7 @@ def _stood_in(meter: Meter) -> None:
 
 
 def _turn(preset: Preset, tools: Tools, *, listen: bool) -> Turn:
-    graph = compiled(preset.name) if langchain_listens() else None
+    graph = compile_cached(preset.name) if langchain_listens() else None
     return Turn(preset, graph, replace(tools, emit=_into_the_stream) if listen else tools)
 
 
@@ -290,7 +290,7 @@ def _into_the_stream(_event: TurnEvent) -> None:
 
 
 @cache
-def compiled(preset: str) -> "Graph":
+def compile_cached(preset: str) -> "Graph":
     """The compiled graph of a preset; graphs hold no tools, so one serves every turn."""
     from selfright.flow.compile import compile_preset
 

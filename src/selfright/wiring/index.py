@@ -74,12 +74,12 @@ class IndexService:
     def statistics(self) -> TermStatistics:
         """How rare terms are, in the index as it is open when that is asked."""
         if self._foreign is None:
-            self._opened()
+            self._open()
         return self
 
     def idf(self, terms: Sequence[str]) -> list[float]:
         """See ``TermStatistics``."""
-        return (self._foreign or self._opened()).idf(terms)
+        return (self._foreign or self._open()).idf(terms)
 
     @cached_property
     def router(self) -> Router | None:
@@ -92,14 +92,14 @@ class IndexService:
         # Its thresholds are cosines of one encoder; another one's would send questions anywhere.
         embedder = self.embedder if self.embedder is not None and is_fitted(self.embedder) else None
         pack = load_pack(self._settings.pack)
-        described = lambda: pack.pointed(self.collections())  # noqa: E731 - a name would say no more
+        described = lambda: pack.point_collections(self.collections())  # noqa: E731 - a name would say no more
         return DescriptionRouter(described, self.tokenizer, self.statistics(), embedder, scale=SHIPPED_SCALE)
 
     def collections(self) -> list[Collection]:
         """The named parts of the index, ordered by name; a retriever has none."""
         return [] if self.is_foreign else list(self._as_made().collections())
 
-    def named(self, collections: str | Sequence[str]) -> tuple[str, ...]:
+    def check_collections(self, collections: str | Sequence[str]) -> tuple[str, ...]:
         """The names, when there are such collections; raises ``UnknownName`` for one that there is not."""
         collections = several(collections)
         if self._foreign:
@@ -131,7 +131,7 @@ class IndexService:
         found = discover(paths)
         if ray:
             return self._add_on(ray, paths, collection, progress, origin)
-        store = self._opened(create=True)
+        store = self._open(create=True)
         return ingest(found, writer=store, library=store, collection=collection, progress=progress, origin=origin)
 
     def sync(self, paths: Sequence[Path], options: "SyncOptions", progress: "Progress | None") -> "Report":
@@ -140,7 +140,7 @@ class IndexService:
 
         self._check_own()
         if not options.dry_run:
-            store = self._opened(create=True)
+            store = self._open(create=True)
             return sync(paths, store, store, options, progress)
         try:
             made = self._as_made()
@@ -174,7 +174,7 @@ class IndexService:
         from selfright.wiring.ingestion import embed_upload
 
         if upload.count:
-            store = self._opened(create=True)  # no work is done for one that could not take it
+            store = self._open(create=True)  # no work is done for one that could not take it
             if self.cached_embedder is not None:
                 embed_upload(upload, self.cached_embedder, collection, store, apart=apart)
 
@@ -182,7 +182,7 @@ class IndexService:
         """Indexes what was read; the index is made when there is none."""
         from selfright.wiring.ingestion import store_upload
 
-        return store_upload(upload, collection, lambda: self._opened(create=True), apart=apart)
+        return store_upload(upload, collection, lambda: self._open(create=True), apart=apart)
 
     def import_corpus(
         self, corpus: Path, faiss: Path | None, meta: Path | None, collection: str | None, progress: "Progress | None"
@@ -193,7 +193,7 @@ class IndexService:
 
         self._check_own()
         vectors = FaissVectors(faiss) if faiss else None
-        create = partial(self._opened, create=True)
+        create = partial(self._open, create=True)
         return import_corpus(corpus, meta, vectors, self.embedder, create, collection, progress)
 
     def export(
@@ -239,13 +239,15 @@ class IndexService:
 
     def verify(self, *, repair: bool) -> "list[Finding]":
         """Checks the index, also one that cannot be opened."""
-        from selfright.retrieval.schema import AsMade
+        from selfright.retrieval.schema import ExistingEmbedder
         from selfright.retrieval.stores.embedded import EmbeddedStore
         from selfright.retrieval.stores.opening import folder_of
 
         self._check_own()
         folder = folder_of(self._settings.index, "verify")
-        return EmbeddedStore.check(folder, self.tokenizer, AsMade(lambda: self.cached_embedder), repair=repair)
+        return EmbeddedStore.check(
+            folder, self.tokenizer, ExistingEmbedder(lambda: self.cached_embedder), repair=repair
+        )
 
     def compact(self) -> None:
         """Frees space."""
@@ -272,9 +274,9 @@ class IndexService:
     @cached_property
     def embedder(self) -> Embedder | None:
         """What the user gave, or the encoder that ships; None when its weights are not installed and nobody insists."""
-        from selfright.wiring.encoders import chosen_embedder
+        from selfright.wiring.encoders import resolve_embedder
 
-        return chosen_embedder(self._settings.embedder, self._overrides.embeddings)
+        return resolve_embedder(self._settings.embedder, self._overrides.embeddings)
 
     @cached_property
     def _lexicon(self) -> TermLexicon | None:
@@ -317,7 +319,7 @@ class IndexService:
                 "the retriever's documents are kept, or open an index: Selfright.open('folder')"
             )
 
-    def _opened(self, *, create: bool = False) -> "OpenedStore":
+    def _open(self, *, create: bool = False) -> "OpenedStore":
         from selfright.retrieval.stores.opening import open_store
 
         self._check_own()
@@ -329,7 +331,7 @@ class IndexService:
 
     def _as_made(self) -> "OpenedStore":
         """The store for what embeds nothing: the open one, else one that asks for no embedder."""
-        from selfright.retrieval.schema import AsMade
+        from selfright.retrieval.schema import ExistingEmbedder
         from selfright.retrieval.stores.opening import open_store
 
         self._check_own()
@@ -337,7 +339,7 @@ class IndexService:
             if self._store is not None:
                 return self._store
             if self._looked_after is None:
-                made = AsMade(lambda: self.cached_embedder)
+                made = ExistingEmbedder(lambda: self.cached_embedder)
                 self._looked_after = open_store(self._settings.index, self.tokenizer, made)
             return self._looked_after
 
@@ -358,6 +360,6 @@ class IndexService:
             fusion = fusion_named(flags.fusion, flags.rrf_k, self.embedder)
             self._searchers = {
                 **dict(list(self._searchers.items())[-_MOST_SEARCHERS:]),
-                key: self._opened().with_fusion(fusion, self._lexicon),
+                key: self._open().with_fusion(fusion, self._lexicon),
             }
         return self._searchers[key]

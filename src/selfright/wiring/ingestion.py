@@ -16,18 +16,18 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document, Origin, Passage
 from selfright.domain.ports import Embedder, Library, Tokenizer
 from selfright.ingest import ocr
-from selfright.ingest.apart import Bounds, read_apart
 from selfright.ingest.bulk import Prepared, Preparing, ingest_on
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.naming import Known
-from selfright.ingest.parallel import ReadDocument, decoded, encoded
+from selfright.ingest.parallel import ReadDocument, decode_item, encode_item
 from selfright.ingest.ray_cluster import RayCluster
 from selfright.ingest.reading import SUFFIXES
+from selfright.ingest.sandbox import Bounds, read_apart
 from selfright.processes import receive, send
-from selfright.retrieval.preparing import embedder_languages, indexed_text, text_hash
+from selfright.retrieval.preparing import embedder_languages, text_hash, text_to_index
 from selfright.retrieval.stores.opening import open_store
-from selfright.retrieval.tokenizing import GivenTerms, join_all, setup_of, work
-from selfright.wiring.encoders import named_embedder
+from selfright.retrieval.tokenizing import PretokenizedQuery, join_all, setup_of, work
+from selfright.wiring.encoders import make_embedder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class ReadUpload:
 
     def keep(self, reading: ReadDocument) -> None:
         """Adds a document."""
-        send(self._kept, encoded(reading))
+        send(self._kept, encode_item(reading))
         self.count += 1
         self.passages += len(reading.spans or ())
         if self.passages > _MOST_PASSAGES:
@@ -93,7 +93,7 @@ class ReadUpload:
         """All of them, as they were added."""
         self._kept.seek(0)
         for _ in range(self.count):
-            reading = decoded(receive(self._kept))
+            reading = decode_item(receive(self._kept))
             assert isinstance(reading, ReadDocument)
             yield reading
 
@@ -110,7 +110,7 @@ class ReadUpload:
         if not self._places:
             return {}
         numbers = np.asarray(np.memmap(self._vectors, dtype=np.float32, mode="r"))
-        places = {passage.id: self._places.get(text_hash(indexed_text(passage))) for passage in passages}
+        places = {passage.id: self._places.get(text_hash(text_to_index(passage))) for passage in passages}
         return {name: numbers[place] for name, place in places.items() if place is not None}
 
     def close(self) -> None:
@@ -145,8 +145,8 @@ def embed_upload(upload: ReadUpload, embedder: Embedder, collection: str, librar
     """Embeds the passages of what was read and ``library`` does not have: storing them then takes no time for that."""
     languages = embedder_languages(embedder)
     texts = (
-        indexed_text(passage)
-        for reading in _named_readings(upload, collection, library, apart=apart)
+        text_to_index(passage)
+        for reading in _name_readings(upload, collection, library, apart=apart)
         if (before := library.document(reading.document.id)) is None
         or before.content_hash != reading.document.content_hash
         for passage in reading.passages(reading.document)
@@ -181,19 +181,19 @@ def _read(file: SourceFile, deadline: Deadline) -> Generator[ReadDocument | Unre
                 yield item
             else:
                 # Where it lay for a moment says nothing; the same name is the same file again.
-                yield replace(item, document=replace(item.document, source=f"upload:{file.name}").brought_by("upload"))
+                yield replace(item, document=replace(item.document, source=f"upload:{file.name}").with_origin("upload"))
 
 
-def _named_readings(upload: ReadUpload, collection: str, library: Library, *, apart: bool) -> Iterator[ReadDocument]:
+def _name_readings(upload: ReadUpload, collection: str, library: Library, *, apart: bool) -> Iterator[ReadDocument]:
     """The documents under the names that they are stored by."""
     for reading in upload.documents():
         document = replace(reading.document, collection=collection)
-        yield replace(reading, document=_named(document, library, apart=apart))
+        yield replace(reading, document=_name_document(document, library, apart=apart))
 
 
 def _store(upload: ReadUpload, store: "Store", collection: str, report: UploadReport, *, apart: bool) -> None:
     batch: dict[str, ReadDocument] = {}
-    for reading in _named_readings(upload, collection, store, apart=apart):
+    for reading in _name_readings(upload, collection, store, apart=apart):
         batch[reading.document.id] = reading
         if len(batch) >= _BATCH or sum(len(each.spans or ()) for each in batch.values()) >= _WAITING:
             _put(upload, batch, store, report)
@@ -221,7 +221,7 @@ def _put(upload: ReadUpload, batch: dict[str, ReadDocument], store: "Store", rep
     batch.clear()
 
 
-def _named(document: Document, library: Library, *, apart: bool) -> Document:
+def _name_document(document: Document, library: Library, *, apart: bool) -> Document:
     """The document under its own name, or one that is free."""
     own = f"{document.collection}/{document.id}"
     free: str | None = None
@@ -263,15 +263,15 @@ def add_to(
     origin: Origin = "index",
 ) -> "Report":
     """The same on a cluster that has been entered."""
-    terms = GivenTerms(place.tokenizer)
+    terms = PretokenizedQuery(place.tokenizer)
     languages = embedder_languages(place.embedder)
     sent = place.embedder is not None and place.encoder is not None
     setup = {"tokenizer": setup_of(place.tokenizer), "encoder": place.encoder if sent else None}
     preparing = Preparing(
         entry=place.entry,
         setup=setup,
-        here=_prepared_by(partial(join_all, place.tokenizer), place.embedder),
-        text=indexed_text,
+        here=_make_preparer(partial(join_all, place.tokenizer), place.embedder),
+        text=text_to_index,
         embeds=lambda passage: sent and (not languages or passage.language in languages),
         learn=terms.learn,
     )
@@ -281,11 +281,11 @@ def add_to(
 
 def prepare(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
     """A node's side: the same tokenizer and embedder again, the latter on the one core that a task is given."""
-    embedder = named_embedder(setup["encoder"], threads=1) if setup["encoder"] else None
-    return _prepared_by(work(setup["tokenizer"]), embedder)
+    embedder = make_embedder(setup["encoder"], threads=1) if setup["encoder"] else None
+    return _make_preparer(work(setup["tokenizer"]), embedder)
 
 
-def _prepared_by(
+def _make_preparer(
     tokenize: Callable[[list[str]], list[str]], embedder: Embedder | None
 ) -> Callable[[dict[str, Any]], Prepared]:
     def do(task: dict[str, Any]) -> Prepared:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from selfright.domain.budget import Meter
-from selfright.domain.chat import ChatReply, ChatRequest, Job, Say
+from selfright.domain.chat import ChatReply, ChatRequest, Job, OnText
 from selfright.domain.errors import UsageError
 from selfright.domain.ports import ChatModel
 from selfright.settings import OFFLINE, Settings
@@ -34,7 +34,7 @@ class Models:
     ) -> None:
         self._settings = settings
         self._backends: dict[str, Backend] = {}
-        self._by_job = self._chosen(llm, models or {})
+        self._by_job = self._choose(llm, models or {})
 
     @property
     def jobs(self) -> frozenset[Job]:
@@ -71,9 +71,9 @@ class Models:
         """The models within the turn that ``meter`` measures; each job is done by its own."""
         by_job = self._by_job
         if tap is not None:
-            from selfright.wiring.tapped import tapped
+            from selfright.wiring.tapped import tap_models
 
-            by_job = tapped(by_job, tap)
+            by_job = tap_models(by_job, tap)
         return chat_of(by_job, meter, self._policy, self._breakers, self._capabilities)
 
     def close(self) -> None:
@@ -82,16 +82,16 @@ class Models:
             if (close := getattr(backend, "close", None)) is not None:
                 close()
 
-    def _chosen(
+    def _choose(
         self, llm: "BaseChatModel | None", models: "Mapping[str, BaseChatModel]"
     ) -> "dict[Job, Backend | None]":
         settings = self._settings
-        whole = self._handed(llm) if llm is not None else self._named(settings.llm, settings.base_url)
-        named = {Job(job): self._named(model, None) for job, model in settings.models.items()}
-        given = {Job(job): self._handed(model) for job, model in models.items()}
+        whole = self._wrap_model(llm) if llm is not None else self._make_named(settings.llm, settings.base_url)
+        named = {Job(job): self._make_named(model, None) for job, model in settings.models.items()}
+        given = {Job(job): self._wrap_model(model) for job, model in models.items()}
         return dict.fromkeys(Job, whole) | named | given
 
-    def _named(self, name: str, base_url: str | None) -> "Backend | None":
+    def _make_named(self, name: str, base_url: str | None) -> "Backend | None":
         if name == OFFLINE:
             return None
         from selfright.llm.providers import chat_model
@@ -101,7 +101,7 @@ class Models:
             self._backends[key] = chat_model(name, base_url)
         return self._backends[key]
 
-    def _handed(self, model: "BaseChatModel") -> "Backend":
+    def _wrap_model(self, model: "BaseChatModel") -> "Backend":
         from selfright.llm.chat import LangChainBackend
 
         return LangChainBackend(model)
@@ -151,9 +151,9 @@ class _ByJob:
     def __init__(self, models: Mapping[Job, ChatModel]) -> None:
         self._models = models
 
-    async def complete(self, request: ChatRequest, say: Say | None = None) -> ChatReply:
+    async def complete(self, request: ChatRequest, on_text: OnText | None = None) -> ChatReply:
         """As the model of that job replies."""
-        return await self._models[request.job].complete(request, say)
+        return await self._models[request.job].complete(request, on_text)
 
 
 def check_mode(mode: str, jobs: Collection[Job]) -> None:

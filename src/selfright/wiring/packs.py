@@ -72,7 +72,7 @@ def with_pack(roles: Roles, pack: DomainPack) -> Roles:
     )
 
 
-async def corrected(store: ProfileStore, pack: DomainPack, user: str, facts: Mapping[str, object]) -> Profile:
+async def correct_profile(store: ProfileStore, pack: DomainPack, user: str, facts: Mapping[str, object]) -> Profile:
     """The profile after a user has set some kinds of it by hand.
 
     Raises ``UnknownName`` for a kind that the pack does not have, and ``InputError`` for what is no profile, and for a

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from selfright.domain.budget import Meter
-from selfright.domain.chat import ChatRequest, Job, Say
+from selfright.domain.chat import ChatRequest, Job, OnText
 from selfright.domain.errors import UsageError
 from selfright.domain.passages import WebFinding
 from selfright.domain.ports import ChatModel, ProfileStore
@@ -15,7 +15,7 @@ from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.settings import OFFLINE
 from selfright.telemetry.taps import Tap
 from selfright.wiring.models import Models, chat_of
-from selfright.wiring.tapped import tapped
+from selfright.wiring.tapped import tap_models
 
 
 class AbsentBackend:
@@ -34,7 +34,7 @@ class AbsentBackend:
         """The part before the colon."""
         return self._name.partition(":")[0]
 
-    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
+    async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
         """Never called: a player answers, or says that the call is missing."""
         raise NotImplementedError
 
@@ -70,7 +70,7 @@ class ReplayedModels:
         for name, mode in self._modes.items():
             capabilities.learn(name, mode)
         sleep = asyncio.sleep if self._patient else _at_once
-        by_job = tapped(self._by_job, tap) if tap else self._by_job
+        by_job = tap_models(self._by_job, tap) if tap else self._by_job
         return chat_of(by_job, meter, CallPolicy(), Breakers(), capabilities, sleep)
 
 

@@ -38,7 +38,7 @@ async def replay(engine: Engine, trace: Trace, lines: Sequence[Mapping[str, Any]
         raise InputError(
             f'trace {trace.id} holds no recording; ask again with --record, or set traces = "full" for every turn'
         )
-    again = _Again(engine, trace, recording, options)
+    again = ReplayRun(engine, trace, recording, options)
     answer, fresh = await again.run(dict(recording.start))
     player = again.player
     return Replay(
@@ -52,7 +52,7 @@ async def replay(engine: Engine, trace: Trace, lines: Sequence[Mapping[str, Any]
     )
 
 
-class _Again:
+class ReplayRun:
     """One replay under way."""
 
     def __init__(self, engine: Engine, trace: Trace, recording: Recording, options: ReplayOptions) -> None:
@@ -137,7 +137,7 @@ class _Again:
         first = self._turn(self._before, Flags().with_values(self._trace.origins.flags))
         entries = _Entries(first.tools.meter, self.player)
         first = replace(first, tools=replace(first.tools, visiting=entries.visiting))
-        state, nodes = await _reached(first, start, node, time)
+        state, nodes = await _state_before(first, start, node, time)
         turn = self._turn(self._preset, self._flags)
         entries.back_to(node, time, nodes, turn.tools.meter)
         return replace(turn, graph=compile_preset(self._preset, nodes)), {**state, "mode": self._preset.mode}
@@ -184,7 +184,7 @@ def _place(place: str, before: Preset, preset: Preset) -> tuple[str, int]:
     return node, int(time or 1)
 
 
-async def _reached(turn: Turn, start: dict[str, Any], node: str, time: int) -> tuple[AgentState, list[str]]:
+async def _state_before(turn: Turn, start: dict[str, Any], node: str, time: int) -> tuple[AgentState, list[str]]:
     """The state before a node's ``time``-th visit, and the nodes that ran side by side there."""
     state, group, visits = AgentState(**start), [], 0  # type: ignore[typeddict-item]  # as it was recorded
     async with aclosing(walk(turn.preset, state, turn.tools, turn.recursion_limit)) as parts:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from selfright.roles.classify import OfflineClassifier
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.grade.offline import OfflineGrader
-    from selfright.roles.likeness import Likeness
     from selfright.roles.refine import OfflineRefiner
     from selfright.roles.rewrite.rewriters import OfflineRewriter
+    from selfright.roles.similarity import SentenceSimilarity
     from selfright.roles.summarize import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst
 
@@ -105,7 +105,7 @@ def offline_roles(
     from selfright.roles.prompting import BilingualPrompter
     from selfright.roles.refine import OfflineRefiner
     from selfright.roles.rewrite.rewriters import OfflineRewriter
-    from selfright.roles.selection import PieceScorer
+    from selfright.roles.selection import UnitScorer
     from selfright.roles.summarize import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst, TrustingGenerator
 
@@ -114,8 +114,8 @@ def offline_roles(
     analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()
     nli = ClaimNli(judging.claims, judging.claim_calibration, claims)
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
-    first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
-    scorer = PieceScorer(analyzer, reader, likeness)
+    first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), UnitScorer(analyzer))
+    scorer = UnitScorer(analyzer, reader, likeness)
     evaluator = LocalEvaluator(analyzer, nli, reader)
     return OfflineRoles(
         classifier=OfflineClassifier(analyzer),
@@ -137,15 +137,15 @@ def offline_roles(
 
 def _measures(
     embedder: Embedder | None, cached: Embedder | None
-) -> "tuple[Likeness | None, PairJudge | None, PairJudge | None]":
+) -> "tuple[SentenceSimilarity | None, PairJudge | None, PairJudge | None]":
     """What judges measure with: the likeness of meanings, and the network that ships, for questions and for claims.
 
     Judging was fitted on the cosines of the encoder that ships. Another embedder's tell it nothing, so there is no
     likeness then.
     """
-    from selfright.roles.likeness import Likeness
+    from selfright.roles.similarity import SentenceSimilarity
 
-    likeness = Likeness(embedder, cached) if embedder is not None and is_fitted(embedder) else None
+    likeness = SentenceSimilarity(embedder, cached) if embedder is not None and is_fitted(embedder) else None
     views = pair_views(embedder)
     return (likeness, views.questions, views.claims) if views else (likeness, None, None)
 
@@ -162,7 +162,7 @@ def with_models(
     from selfright.roles.concerns import ConcernedEvaluator
     from selfright.roles.evaluate.heuristic import StandInJudge
     from selfright.roles.evaluate.llm import QualityEvaluator
-    from selfright.roles.generate.citation_check import BorneOut, CitationChecker
+    from selfright.roles.generate.citation_check import CitationChecker, GroundingCheck
     from selfright.roles.generate.llm import ModelGenerator
     from selfright.roles.grade.llm import ModelGrader
     from selfright.roles.refine import ModelRefiner
@@ -173,7 +173,7 @@ def with_models(
     roles: Roles = offline
     if Job.ANSWER in jobs:
         checker = CitationChecker(offline.analyzer)
-        borne_out = BorneOut(offline.analyzer, offline.first.scorer)
+        borne_out = GroundingCheck(offline.analyzer, offline.first.scorer)
         written = ModelGenerator(chat, offline.generator, checker, borne_out=borne_out)
         roles = replace(roles, generator=TrustingGenerator(written, offline.first), floor=offline.generator)
     if judging == "never":

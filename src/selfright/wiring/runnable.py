@@ -23,7 +23,7 @@ def turn_runnable(events: Events, loop: LoopThread, usual: TurnOptions) -> TurnR
 
     def ask(given: TurnInput, config: RunnableConfig, **options: Any) -> Answer:
         found: list[Answer] = []
-        for event in loop.iterate(events(*_wanted(given, usual, options))):
+        for event in loop.iterate(events(*_turn_arguments(given, usual, options))):
             if isinstance(event, TurnFinished):
                 found.append(event.answer)
             else:
@@ -32,7 +32,7 @@ def turn_runnable(events: Events, loop: LoopThread, usual: TurnOptions) -> TurnR
 
     async def aask(given: TurnInput, config: RunnableConfig, **options: Any) -> Answer:
         found: list[Answer] = []
-        async with aclosing(events(*_wanted(given, usual, options))) as turn:
+        async with aclosing(events(*_turn_arguments(given, usual, options))) as turn:
             async for event in turn:
                 if isinstance(event, TurnFinished):
                     found.append(event.answer)
@@ -43,7 +43,7 @@ def turn_runnable(events: Events, loop: LoopThread, usual: TurnOptions) -> TurnR
     return RunnableLambda(ask, aask, name="selfright")
 
 
-def _wanted(given: TurnInput, usual: TurnOptions, options: Mapping[str, Any]) -> tuple[str, TurnOptions]:
+def _turn_arguments(given: TurnInput, usual: TurnOptions, options: Mapping[str, Any]) -> tuple[str, TurnOptions]:
     fields: Any = {"question": given} if isinstance(given, str) else given
     if not isinstance(fields, Mapping) or not isinstance(fields.get("question"), str):
         raise InputError(

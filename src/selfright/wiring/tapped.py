@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from selfright.domain.chat import ChatRequest, Finish, Job, Say
+from selfright.domain.chat import ChatRequest, Finish, Job, OnText
 from selfright.domain.tools import Tools
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.telemetry.recording import MODEL
@@ -16,7 +16,7 @@ from selfright.telemetry.taps import PortCall, Tap, intercept
 from selfright.wiring.roles import Roles
 
 
-def tapped(by_job: "Mapping[Job, Backend | None]", tap: Tap) -> "dict[Job, Backend | None]":
+def tap_models(by_job: "Mapping[Job, Backend | None]", tap: Tap) -> "dict[Job, Backend | None]":
     """The models with a tap on each."""
     return {job: backend and TappedBackend(backend, tap) for job, backend in by_job.items()}
 
@@ -38,27 +38,27 @@ class TappedBackend:
         """The model's own."""
         return self._inner.provider
 
-    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
-        """The model's reply or the tap's; either way ``say`` hears it."""
+    async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
+        """The model's reply or the tap's; either way ``on_text`` hears it."""
         said: list[str] = []
 
         async def ask() -> tuple[Any, ...]:
-            heard = _both(said, say) if say else None
+            heard = _both(said, on_text) if on_text else None
             return _plain(await self._inner.attempt(request, mode, heard))
 
         plain = await self._tap.call(PortCall(MODEL, "attempt", (self.name, request, mode.value)), ask)
         reply = _reply(plain)
-        if say and not said and reply.text:
-            say(reply.text)
+        if on_text and not said and reply.text:
+            on_text(reply.text)
         return reply
 
 
-def _both(said: list[str], say: Say) -> Say:
-    def heard(piece: str) -> None:
+def _both(said: list[str], on_text: OnText) -> OnText:
+    def on_piece(piece: str) -> None:
         said.append(piece)
-        say(piece)
+        on_text(piece)
 
-    return heard
+    return on_piece
 
 
 def _plain(reply: RawReply) -> tuple[Any, ...]:
@@ -90,7 +90,7 @@ def tapped_roles(roles: Roles, offline: Roles, tap: Tap) -> Roles:
     return Roles(**kept)
 
 
-def tapped_tools(tools: Tools, tap: Tap) -> Tools:
+def tap_tools(tools: Tools, tap: Tap) -> Tools:
     """The tools with a tap on what is searched, and on what is read of the user and remembered."""
     flags = tools.flags
     searched_with = (flags.fusion, flags.rrf_k)

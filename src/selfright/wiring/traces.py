@@ -20,7 +20,7 @@ from selfright.domain.turns import Scope, TurnOptions
 from selfright.flow.presets import find_preset
 from selfright.flow.run import Turn, run
 from selfright.settings import FLAG_NAMES
-from selfright.telemetry.outline import broken, finished
+from selfright.telemetry.outline import broken, finished_trace
 from selfright.telemetry.recording import Recorder, Visits
 from selfright.telemetry.store import TraceKeeper
 from selfright.telemetry.taps import Tap
@@ -102,7 +102,7 @@ class TraceService:
             return None
         from selfright.telemetry.spans import Spans
 
-        return Spans.opened(content=settings.otel_content)
+        return Spans.open(content=settings.otel_content)
 
     def _origins(self, turn: Turn, given: Mapping[str, object]) -> Origins:
         index, models = self._engine.index, self._engine.models
@@ -163,7 +163,7 @@ class Watched:
             self.spans.end()  # here, for who has the answer may never come back for the end of the events
         if self.store is None or notes.origins is None:
             return
-        trace = finished(event.answer, notes.at, self.scope, notes.origins, content=self.recorder is not None)
+        trace = finished_trace(event.answer, notes.at, self.scope, notes.origins, content=self.recorder is not None)
         await asyncio.to_thread(self.store.write, trace, self._lines(notes))
 
     async def _fail(self, notes: "_Notes", error: Exception) -> None:

@@ -7,10 +7,10 @@ from selfright.domain.errors import NotAnIndex, UsageError
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.domain.stores import Store
 from selfright.retrieval import reembedding
-from selfright.retrieval.locations import locate, shown
+from selfright.retrieval.locations import format_location, locate
 from selfright.retrieval.preparing import embedder_name
 from selfright.retrieval.reembedding import ReembedReport
-from selfright.retrieval.schema import AsMade
+from selfright.retrieval.schema import ExistingEmbedder
 from selfright.retrieval.stores.opening import open_store
 
 if TYPE_CHECKING:
@@ -39,13 +39,13 @@ def reembed(
                 "once: name a place for the index with new vectors with --to, and use that one afterwards"
             )
         return reembedding.reembed(place.path, tokenizer, embedder, progress)
-    with open_store(location, tokenizer, AsMade(lambda: embedder)) as source:
+    with open_store(location, tokenizer, ExistingEmbedder(lambda: embedder)) as source:
         info, (name, dimension) = source.info(), embedder_name(embedder)
         if (info.embedder, info.dimension) == (name, dimension):
             raise UsageError(f"{place.shown} has vectors of {name} already; for a second one use export and import")
         with open_store(to, tokenizer, embedder, create=True) as target:
             vectors = _build(source, target, progress)
-    return ReembedReport(shown(to), info.embedder, name, info.documents, info.passages, vectors)
+    return ReembedReport(format_location(to), info.embedder, name, info.documents, info.passages, vectors)
 
 
 def _build(source: Store, target: Store, progress: "Progress | None") -> int:

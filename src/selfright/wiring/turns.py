@@ -15,7 +15,7 @@ from selfright.domain.text import readable
 from selfright.domain.tools import Tools
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, preset_for
 from selfright.flow.run import Turn, run
-from selfright.wiring.engine import Engine, compiled
+from selfright.wiring.engine import Engine, compile_cached
 from selfright.wiring.persistence import open_kept_sessions
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ class TurnService:
 
     async def sessions(self) -> "Sessions":
         """The kept sessions, opened when they are first needed; the same ones for every event loop."""
-        return await asyncio.to_thread(self._opened) if self._sessions is None else self._sessions
+        return await asyncio.to_thread(self._open) if self._sessions is None else self._sessions
 
-    def _opened(self) -> "Sessions":
+    def _open(self) -> "Sessions":
         with self._opening:
             if self._sessions is None:
                 opening = open_kept_sessions(self._engine.settings, self._engine.database)
@@ -115,7 +115,7 @@ class TurnService:
             await sessions.close()
 
     def _scope(self, options: TurnOptions) -> Scope:
-        named = self._engine.index.named(options.get("collections", ()))
+        named = self._engine.index.check_collections(options.get("collections", ()))
         return Scope(options.get("user") or DEFAULT_USER, named or None)
 
     async def _kept(
@@ -134,7 +134,7 @@ class TurnService:
             )
             ended = True
 
-        graph = compiled(turn.preset.name).copy({"checkpointer": sessions.checkpointer})
+        graph = compile_cached(turn.preset.name).copy({"checkpointer": sessions.checkpointer})
         kept = replace(turn, graph=graph, thread=handle.thread_id, trace_id=handle.turn.trace_id, keep=keep)
         said = handle.conversation
         so_far = {**start, "messages": said.messages, "summary": said.summary, "turn": handle.turn.number}

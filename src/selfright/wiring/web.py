@@ -32,7 +32,7 @@ class Webs:
 
     def beside(self, retriever: ScopedRetriever) -> WebSearch | None:
         """The web of a turn, which does not repeat what its ``retriever`` finds; None without a provider."""
-        known = _known(retriever)
+        known = _find_known(retriever)
         webs = [(name, beside(known)) for name, beside in self.providers]
         if len(webs) < 2:
             return webs[0][1] if webs else None
@@ -80,12 +80,12 @@ def _require_extra(name: str) -> None:
 
 
 def _pages(settings: Settings, cache: "WebCache | None") -> "Pages":
-    from selfright.ingest.apart import read_page_apart
+    from selfright.ingest.sandbox import read_page_apart
     from selfright.web.addresses import Permissions
     from selfright.web.extract import PageReader
     from selfright.web.guard import Guard
     from selfright.web.pages import Pages
-    from selfright.web.visiting import Visitor
+    from selfright.web.politeness import Visitor
 
     return Pages(Visitor(Guard(Permissions.of(settings.web_allow))), PageReader(read_page_apart), cache)
 
@@ -123,8 +123,8 @@ def _cache(settings: Settings) -> "WebCache | None":
     return WebCache(settings.home / "web.sqlite", settings.web_cache, settings.web_cache_hours * 3_600)
 
 
-def _known(retriever: ScopedRetriever) -> "Known":
-    async def known(query: str) -> list[str]:
+def _find_known(retriever: ScopedRetriever) -> "Known":
+    async def find_known(query: str) -> list[str]:
         return [hit.passage.text for hit in (await retriever.search(query, _KNOWN_PASSAGES)).hits]
 
-    return known
+    return find_known

@@ -87,7 +87,7 @@ class FakeModel:
     def _answer(self, reading: ParsedPrompt) -> str:
         said = _SAID[language_of(reading.question[:_LOOKED_AT])]
         evidence = reading.all("passage", "excerpt")
-        if self.gullible and (order := orders(part.text for part in evidence).say):
+        if self.gullible and (order := orders(part.text for part in evidence).on_text):
             return order
         if greets(reading.question):
             return said["hello"]

@@ -159,16 +159,16 @@ _PRAISE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What a text demands of its reader: ``say`` word for word (empty for nothing), ``praise`` for good marks."""
+    """What a text demands of its reader: ``on_text`` word for word (empty for nothing), ``praise`` for good marks."""
 
-    say: str = ""
+    on_text: str = ""
     praise: bool = False
 
 
 def orders(texts: Iterable[str]) -> Orders:
     """The first demand of each kind that occurs in any of ``texts``."""
     found = [_orders_of(text) for text in texts]
-    return Orders(next((one.say for one in found if one.say), ""), any(one.praise for one in found))
+    return Orders(next((one.on_text for one in found if one.on_text), ""), any(one.praise for one in found))
 
 
 def _orders_of(text: str) -> Orders:

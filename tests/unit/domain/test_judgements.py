@@ -64,13 +64,13 @@ def test_only_a_real_judge_verifies() -> None:
 
 
 def test_verdicts_drop_one_step() -> None:
-    assert Verdict.CORRECT.lowered() is Verdict.AMBIGUOUS
-    assert Verdict.AMBIGUOUS.lowered() is Verdict.INCORRECT
-    assert Verdict.INCORRECT.lowered() is Verdict.INCORRECT
+    assert Verdict.CORRECT.lower() is Verdict.AMBIGUOUS
+    assert Verdict.AMBIGUOUS.lower() is Verdict.INCORRECT
+    assert Verdict.INCORRECT.lower() is Verdict.INCORRECT
 
 
 def test_what_was_never_judged_does_not_drop() -> None:
-    assert Verdict.UNKNOWN.lowered() is Verdict.UNKNOWN
+    assert Verdict.UNKNOWN.lower() is Verdict.UNKNOWN
 
 
 def test_a_grading_gives_the_probability_of_a_passage() -> None:

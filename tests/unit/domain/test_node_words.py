@@ -7,7 +7,7 @@ from selfright.domain.answers import Answer, Cost, Step
 from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
 from selfright.domain.node_outcomes import NOTHING, NodeOutcome
 from selfright.domain.routing import RoutingDecision, RoutingReason
-from selfright.domain.wordings import said
+from selfright.domain.wordings import format_outcome
 
 NAMED = RoutingDecision(("drugs",), RoutingReason.NAMED_BY_USER)
 
@@ -58,7 +58,7 @@ NAMED = RoutingDecision(("drugs",), RoutingReason.NAMED_BY_USER)
     ],
 )
 def test_what_a_node_decided_in_words(outcome: NodeOutcome, english: str, korean: str) -> None:
-    assert said(outcome) == Step("x", 0.0, outcome).said == english
+    assert format_outcome(outcome) == Step("x", 0.0, outcome).said == english
     answer = Answer(
         "?", "!", False, "ko", (), None, None, StopReason.ADEQUATE, "full", False, (), (), (), Cost(), "t",
         (Step("node", 0.0, outcome),),

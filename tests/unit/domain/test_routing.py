@@ -9,7 +9,7 @@ from selfright import Selfright
 from selfright.domain.errors import InputError
 from selfright.domain.routing import collection_name
 from selfright.ingest.syncing import SyncOptions
-from selfright.server.keys import made
+from selfright.server.keys import make_key
 
 UNSEEN = ["a\0b", "a\nb", "a\r\nb", "a\u202eb", "a\u200bb", "a\u2066b", "a\ufeffb", "a\u2028b", "a\x1bb", "\ud800"]
 
@@ -40,4 +40,4 @@ def test_every_door_asks(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError):
         SyncOptions(name)
     with pytest.raises(InputError):
-        made("ann", name, admin=False, note="")
+        make_key("ann", name, admin=False, note="")

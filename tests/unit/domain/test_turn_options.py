@@ -3,7 +3,7 @@
 import pytest
 
 from selfright.domain.errors import InputError, UnknownName, UsageError
-from selfright.domain.turns import TurnOptions, checked, preset_for
+from selfright.domain.turns import TurnOptions, check_question, preset_for
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_what_contradicts_itself_is_refused() -> None:
 @pytest.mark.parametrize("question", [None, 3, b"What?", ["What?"]])
 def test_what_is_no_text_is_no_question(question: object) -> None:
     with pytest.raises(InputError, match=f"must be text, but got {type(question).__name__}"):
-        checked(question)
+        check_question(question)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfright.evals.aggregation import abstention, aggregated
+from selfright.evals.aggregation import abstention, aggregate
 from selfright.evals.intervals import compare, ladder
 from selfright.evals.results import Row, RunResult
 from tests.support.studies import judgement, row, turn
@@ -10,7 +10,7 @@ from tests.support.studies import judgement, row, turn
 
 def run(system: str, *rows: Row) -> RunResult:
     made = RunResult(system, system, {}, {}, rows, {})
-    return aggregated(made, ["right", "quality"], 0)
+    return aggregate(made, ["right", "quality"], 0)
 
 
 def known(name: str, right: float | None, quality: float | None = None, **given: object) -> Row:

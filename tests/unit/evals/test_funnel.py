@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from selfright.domain.answers import Message
 from selfright.domain.errors import InputError
 from selfright.evals import patterns as searching
-from selfright.evals.aggregation import STEPS, funnels, reached
+from selfright.evals.aggregation import STEPS, first_rank, funnels
 from selfright.evals.measures.words import Containment, Right, gold_in
 from selfright.evals.questions import Question
 from selfright.evals.reading import question_of
-from selfright.evals.results import Held, Row
+from selfright.evals.results import Retrieved, Row
 from selfright.evals.rows import BadRow
 from selfright.evals.systems import System
 from selfright.evals.worker import read_task, task_of
 from tests.support.studies import row, sample, turn
 
-NOTHING = Held(*[False] * 5)
+NOTHING = Retrieved(*[False] * 5)
 
 
-def of(name: str, held: Held | None, right: float | None, **given: Any) -> Row:
+def of(name: str, held: Retrieved | None, right: float | None, **given: Any) -> Row:
     return row(name, {"right": right}, turn(held=held, **given))
 
 
@@ -41,16 +41,16 @@ def of(name: str, held: Held | None, right: float | None, **given: Any) -> Row:
     ],
 )
 def test_a_question_got_as_far_as_the_last_step_that_had_its_answer(
-    held: Held | None, right: float, steps: int | None
+    held: Retrieved | None, right: float, steps: int | None
 ) -> None:
-    assert reached(of("q", held, right)) == steps
+    assert first_rank(of("q", held, right)) == steps
 
 
-held = st.builds(Held, *[st.booleans()] * 5)
+held = st.builds(Retrieved, *[st.booleans()] * 5)
 
 
 @given(st.lists(st.tuples(held, st.sampled_from([0.0, 1.0]), st.booleans(), st.sampled_from(["en", "ko"])), min_size=1))
-def test_every_question_is_kept_or_lost_once(rows: list[tuple[Held, float, bool, str]]) -> None:
+def test_every_question_is_kept_or_lost_once(rows: list[tuple[Retrieved, float, bool, str]]) -> None:
     made = [
         of(f"q{n}", one, right, abstained=refused, language=language)
         for n, (one, right, refused, language) in enumerate(rows)
@@ -69,7 +69,7 @@ def test_every_question_is_kept_or_lost_once(rows: list[tuple[Held, float, bool,
 
 
 def test_languages_stand_apart_and_refusals_of_what_cannot_be_answered_count_as_outcomes_only() -> None:
-    through = Held(*[True] * 5)
+    through = Retrieved(*[True] * 5)
     english, korean = funnels(
         [
             of("a", through, 1.0), of("b", replace(through, final=False), 0.0),

@@ -7,7 +7,7 @@ import pytest
 from selfright.domain.answers import Citation, EvaluationRequest
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
-from selfright.evals.aggregation import measured
+from selfright.evals.aggregation import measure_row
 from selfright.evals.measures.judged import JudgedBy
 from selfright.evals.measures.retrieval import (
     CitationPrecision,
@@ -168,7 +168,7 @@ class Short:
 
 
 def test_a_metric_of_ones_own() -> None:
-    found = measured(row("q", {}), KNOWN, FLAGS, [Short(), Short("shorter", 100)])
+    found = measure_row(row("q", {}), KNOWN, FLAGS, [Short(), Short("shorter", 100)])
     assert {name: one.value for name, one in found.metrics.items()} == {"short": 0.0, "shorter": 1.0}
 
 
@@ -181,7 +181,7 @@ def test_a_metric_that_gives_no_number_is_refused() -> None:
             return Value(float("nan"), "")
 
     with pytest.raises(ValueError, match="'broken' gave nan"):
-        measured(row("q", {}), KNOWN, FLAGS, [Broken()])
+        measure_row(row("q", {}), KNOWN, FLAGS, [Broken()])
 
 
 class Believer:
@@ -207,7 +207,7 @@ def test_a_judge_as_a_metric() -> None:
 
 def test_a_row_without_a_turn_has_no_values() -> None:
     failed = replace(row("q", {}), turn=None, error="TimeoutError: late")
-    assert measured(failed, KNOWN, FLAGS, STANDARD).metrics == {}
+    assert measure_row(failed, KNOWN, FLAGS, STANDARD).metrics == {}
 
 
 def test_the_seeds_expectations_name_what_there_is() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfright.evals.measures.words import contains, exact, f1, normalised, recall, said
+from selfright.evals.measures.words import contains, exact, f1, normalize, recall, spoken_text
 
 # answer, gold, exact match, F1: SQuAD 2.0's normalising (case, punctuation, articles, blanks) and F1 over words.
 SQUAD = (
@@ -71,9 +71,9 @@ def test_what_does_not(answer: str, gold: str) -> None:
 
 
 def test_markers_are_no_words() -> None:
-    assert said("It costs 40 euros. [1] And more [2]") == "It costs 40 euros.   And more"
-    assert said("It costs 40 euros. [Source: prices.md]") == "It costs 40 euros."
-    assert not contains(said("It is late. [12]"), "12")
+    assert spoken_text("It costs 40 euros. [1] And more [2]") == "It costs 40 euros.   And more"
+    assert spoken_text("It costs 40 euros. [Source: prices.md]") == "It costs 40 euros."
+    assert not contains(spoken_text("It is late. [12]"), "12")
 
 
 WORDS = st.lists(st.sampled_from(["lamp", "fog", "horn", "12", "등대", "무적은", "2.5", "a"]), max_size=8).map(" ".join)
@@ -86,6 +86,6 @@ def test_what_always_holds(answer: str, gold: str) -> None:
     assert 0.0 <= recall(answer, gold) <= 1.0
     if exact(answer, gold):
         assert f1(answer, gold) == 1.0
-    if normalised(gold):
+    if normalize(gold):
         assert contains(f"so {gold} then", gold)
         assert recall(f"so {gold} then", gold) == 1.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfright.evals.worker import brought
+from selfright.evals.worker import gold_texts
 
 
 @pytest.mark.parametrize(
@@ -18,10 +18,10 @@ from selfright.evals.worker import brought
     ],
 )
 def test_an_item_is_brought_by_three_quarters_of_its_words(item: str, text: str, came: bool) -> None:
-    assert brought([item], [text]) == ((item,) if came else ())
+    assert gold_texts([item], [text]) == ((item,) if came else ())
 
 
 def test_the_words_must_stand_in_one_passage() -> None:
-    assert brought(["vitamin deficiency"], ["vitamin here", "deficiency there"]) == ()
-    assert brought(["one thing", "other thing"], ["the other thing", "one thing"]) == ("one thing", "other thing")
-    assert brought(["x"], []) == ()
+    assert gold_texts(["vitamin deficiency"], ["vitamin here", "deficiency there"]) == ()
+    assert gold_texts(["one thing", "other thing"], ["the other thing", "one thing"]) == ("one thing", "other thing")
+    assert gold_texts(["x"], []) == ()

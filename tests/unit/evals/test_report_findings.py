@@ -82,9 +82,9 @@ def test_figures_are_shown_as_people_read_them(metric: str, number: float | None
 
 
 def test_differences_have_a_sign_unless_they_are_nothing() -> None:
-    assert figures.signed("right", 0.0234) == "+2.3"
-    assert figures.signed("right", -0.0234) == "−2.3"
-    assert figures.signed("right", -0.0001) == "0.0"
-    assert figures.signed("quality", 0.0) == "0.000"
-    assert figures.signed("seconds", -1.234) == "−1.23\N{NO-BREAK SPACE}s"
+    assert figures.format_signed("right", 0.0234) == "+2.3"
+    assert figures.format_signed("right", -0.0234) == "−2.3"
+    assert figures.format_signed("right", -0.0001) == "0.0"
+    assert figures.format_signed("quality", 0.0) == "0.000"
+    assert figures.format_signed("seconds", -1.234) == "−1.23\N{NO-BREAK SPACE}s"
     assert figures.chance(0.0005) == "< 0.001"

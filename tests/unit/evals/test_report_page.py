@@ -11,7 +11,7 @@ from lxml import html as markup
 from selfright.domain.errors import MissingExtra
 from selfright.evals.report.writing import MOST_CASES, page, write_report
 from selfright.evals.results import Study
-from selfright.evals.writing import redacted, write
+from selfright.evals.writing import redact, write
 from tests.support import reports
 
 HOSTILE = (
@@ -95,7 +95,7 @@ def test_rescued_and_broken_questions_show_both_turns(study: Study) -> None:
 
 
 def test_without_texts_the_page_holds_ids_and_figures_only(study: Study) -> None:
-    shown = words(markup.fromstring(page(redacted(study))))
+    shown = words(markup.fromstring(page(redact(study))))
     for text in ("who built boat", "It was", "shipyard"):
         assert text not in shown
     assert "(text left out)" in shown

@@ -9,10 +9,10 @@ import pytest
 
 from selfright.domain.answers import Citation
 from selfright.domain.errors import InputError
-from selfright.evals.aggregation import aggregated
+from selfright.evals.aggregation import aggregate
 from selfright.evals.intervals import compare
-from selfright.evals.results import FORM, DataSet, IndexFacts, RunResult, Study, dumped, read_study
-from selfright.evals.writing import redacted, write
+from selfright.evals.results import FORM, DataSet, IndexFacts, RunResult, Study, dump_study, read_study
+from selfright.evals.writing import redact, write
 from tests.support.studies import one_pass, row, turn
 
 SECRET = "SECRET"
@@ -27,7 +27,7 @@ def study() -> Study:
     asked = replace(row("=1+1", {"right": 1.0, "f1": None}, told), question=SECRET, answers=(SECRET,))
     failed = replace(row("b", {}), turn=None, error="TimeoutError: late")
     made = [RunResult(name, "full", {"top_k": 8}, {"answer": "offline"}, (asked, failed), {}) for name in ("a", "b")]
-    runs = tuple(aggregated(one, ["right", "f1"], 0) for one in made)
+    runs = tuple(aggregate(one, ["right", "f1"], 0) for one in made)
     data, index = DataSet("set", "selfright", "ff", 2, 9), IndexFacts(1, 1, "none", "ours", "aa")
     return Study("answers", "2026-01-01T00:00:00+00:00", data, index, "local", 0, {"python": "3"}, runs,
                  compare(runs, [("a", "b")], 0))  # fmt: skip
@@ -53,9 +53,9 @@ def test_tables_for_spreadsheets(tmp_path: Path) -> None:
 
 
 def test_without_the_datas_words_the_figures_stay() -> None:
-    bare = redacted(study())
-    assert SECRET.encode() not in dumped(bare)
-    assert SECRET.encode() in dumped(study())
+    bare = redact(study())
+    assert SECRET.encode() not in dump_study(bare)
+    assert SECRET.encode() in dump_study(study())
     assert [run.summary for run in bare.runs] == [run.summary for run in study().runs]
     (one,) = bare.runs[0].rows[0].turn.passes  # type: ignore[union-attr]
     assert (len(one.missing_info), len(one.brought), one.documents) == (1, 1, ("a",))
@@ -69,6 +69,6 @@ def test_what_is_no_study(tmp_path: Path, content: str) -> None:
 
 
 def test_a_form_of_the_future(tmp_path: Path) -> None:
-    (tmp_path / "study.json").write_bytes(dumped(replace(study(), form="selfright.study/2")))
+    (tmp_path / "study.json").write_bytes(dump_study(replace(study(), form="selfright.study/2")))
     with pytest.raises(InputError, match="has the form"):
         read_study(tmp_path / "study.json")

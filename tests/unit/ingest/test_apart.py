@@ -13,10 +13,10 @@ from typing import IO
 import pytest
 
 from selfright.domain.errors import UnreadableFile
-from selfright.ingest import apart
-from selfright.ingest.apart import Bounds, read_apart, read_page_apart
+from selfright.ingest import sandbox
 from selfright.ingest.files import SourceFile
 from selfright.ingest.parallel import ReadDocument, read_here
+from selfright.ingest.sandbox import Bounds, read_apart, read_page_apart
 from selfright.ingest.splitting import split
 from selfright.processes import receive, send
 
@@ -51,7 +51,7 @@ def test_a_process_apart_reads_what_this_one_would(name: str, tmp_path: Path) ->
 def greedy(answers: IO[bytes]) -> None:
     """A reader that takes memory without end."""
     task = receive(sys.stdin.buffer)
-    apart._bound(task["memory"], task["seconds"])
+    sandbox._set_limits(task["memory"], task["seconds"])
     held = []
     try:
         while True:
@@ -83,7 +83,7 @@ def crashing(_: IO[bytes]) -> None:
 def test_a_file_that_exceeds_its_bound_is_one_clear_error(
     reader: Callable[[IO[bytes]], None], bounds: Bounds, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(apart, "_ENTRY", f"{__name__}:{reader.__name__}")
+    monkeypatch.setattr(sandbox, "_ENTRY", f"{__name__}:{reader.__name__}")
     path = tmp_path / "a.txt"
     path.write_text(SENTENCE)
     (error,) = read_apart(SourceFile(path, "a.txt"), bounds)

@@ -13,8 +13,8 @@ from selfright.cli.main import cli
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest import ocr
-from selfright.ingest.apart import read_page_apart
 from selfright.ingest.files import FileLimits
+from selfright.ingest.sandbox import read_page_apart
 from selfright.ingest.splitting import split
 
 tesserocr = pytest.importorskip("tesserocr", reason="the extra 'ocr' cannot be installed on this system")

@@ -70,7 +70,7 @@ def test_a_file_with_a_fault_is_read_or_named(
 def is_sound(content: bytes, part: str) -> bool:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         try:
-            packed.parsed(archive.read(part))
+            packed.parse_xml(archive.read(part))
         except etree.XMLSyntaxError:
             return False
     return True

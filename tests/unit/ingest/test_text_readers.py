@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import FileLimits, SourceFile, decode
-from selfright.ingest.readers.markdown import shown
+from selfright.ingest.readers.markdown import visible_text
 from selfright.ingest.reading import read, read_page
 
 KOREAN = "관의 압력이 2 bar 아래로 내려가면 밸브가 열립니다.\r\n둘째 줄.\n"
@@ -67,7 +67,7 @@ See the [guide](x.md){ .md-button } on :material-alert: attacks{.red}, at 10:30:
 
 
 def test_what_site_generators_add_to_markdown_is_left_out() -> None:
-    text = shown(SITE)
+    text = visible_text(SITE)
     assert [line.strip() for line in text.splitlines() if line.strip()] == [
         "# CORS",
         "## `yield`가 있는 의존성",
@@ -100,7 +100,7 @@ def test_what_site_generators_add_to_markdown_is_left_out() -> None:
     ],
 )
 def test_text_that_only_resembles_such_marks_stays(text: str) -> None:
-    assert shown(text) == text
+    assert visible_text(text) == text
 
 
 def test_a_heading_of_marks_takes_no_time(read_one: Callable[..., Document]) -> None:
@@ -229,7 +229,7 @@ def test_a_rule_at_the_beginning_opens_no_front_matter(read_one: Callable[..., D
 @pytest.mark.parametrize("opening", ["<!-- ", "`", "``", "```\n", "<a ", "<", "{#", "# [¶](#"])
 def test_markdown_that_never_closes_takes_no_longer(opening: str) -> None:
     begun = time.process_time()
-    shown(opening * 100_000)
+    visible_text(opening * 100_000)
     assert time.process_time() - begun < 5
 
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.budget import Meter
-from selfright.domain.chat import ChatReply, ChatRequest, Finish, Job, Say
+from selfright.domain.chat import ChatReply, ChatRequest, Finish, Job, OnText
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.llm.backend import Mode, RawReply
-from selfright.llm.calling import CallPolicy, TurnModel, estimated_tokens
+from selfright.llm.calling import CallPolicy, TurnModel, estimate_tokens
 from selfright.llm.structured import Capabilities
 from selfright.resilience import Breaker
 
@@ -28,7 +28,7 @@ PLAIN = ChatRequest(Job.ANSWER, "Answer.", "Why?")
 OBJECT = ChatRequest(Job.EVALUATE, "Judge.", "This.", schema=SCHEMA)
 GOOD = '{"score": 0.8, "reason": "fits"}'
 
-Step = str | RawReply | Exception | Callable[[Say | None], Awaitable[RawReply]]
+Step = str | RawReply | Exception | Callable[[OnText | None], Awaitable[RawReply]]
 
 
 @dataclass
@@ -53,16 +53,16 @@ class Script:
     provider: str = "test"
     seen: list[tuple[ChatRequest, Mode]] = field(default_factory=list)
 
-    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
+    async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
         step = self.steps[min(len(self.seen), len(self.steps) - 1)]
         self.seen.append((request, mode))
         if isinstance(step, Exception):
             raise step
         if isinstance(step, str):
-            if say:
-                say(step)
+            if on_text:
+                on_text(step)
             return RawReply(step)
-        return step if isinstance(step, RawReply) else await step(say)
+        return step if isinstance(step, RawReply) else await step(on_text)
 
     @property
     def modes(self) -> list[Mode]:
@@ -116,7 +116,7 @@ def test_text_comes_without_thinking_and_is_counted() -> None:
 
 
 def test_tokens_are_estimated_where_none_are_given() -> None:
-    assert [estimated_tokens(text) for text in ("", "abcd", "abcde", "가나다", "가나 abc")] == [0, 1, 2, 3, 3]
+    assert [estimate_tokens(text) for text in ("", "abcd", "abcde", "가나다", "가나 abc")] == [0, 1, 2, 3, 3]
     one = turn("Because it is so")
     assert (one.ask().prompt_tokens, one.ask().completion_tokens) == (3, 4)
     assert turn(RawReply("", arguments=GOOD)).ask(OBJECT).completion_tokens == 8
@@ -186,7 +186,7 @@ def test_a_mode_that_is_known_to_work_is_kept_for_the_second_chance() -> None:
 def test_one_unreadable_reply_does_not_change_what_others_learned() -> None:
     known = Capabilities()
 
-    async def meanwhile(say: Say | None) -> RawReply:
+    async def meanwhile(on_text: OnText | None) -> RawReply:
         known.learn("test:model", Mode.SCHEMA)
         return RawReply("garbage")
 
@@ -289,7 +289,7 @@ def test_retries_and_rungs_do_not_take_the_call_held_back() -> None:
 
 @pytest.mark.parametrize("step", [GOOD, "", down(), ModelRejected("no", status=400)])
 def test_fifty_calls_side_by_side_keep_to_the_budget(step: Step) -> None:
-    async def slow(say: Say | None) -> RawReply:
+    async def slow(on_text: OnText | None) -> RawReply:
         await asyncio.sleep(0)
         if isinstance(step, Exception):
             raise step
@@ -420,7 +420,7 @@ def test_answers_of_no_use_do_not_open_the_breaker() -> None:
 # --- time
 
 
-async def stuck(say: Say | None) -> RawReply:
+async def stuck(on_text: OnText | None) -> RawReply:
     await asyncio.sleep(60)
     raise AssertionError
 
@@ -436,9 +436,9 @@ def test_an_attempt_that_takes_too_long_is_a_time_out() -> None:
 
 
 def test_the_deadline_ends_an_attempt_and_does_not_blame_the_provider() -> None:
-    async def late(say: Say | None) -> RawReply:
+    async def late(on_text: OnText | None) -> RawReply:
         one.clock.now += 1.0
-        return await stuck(say)
+        return await stuck(on_text)
 
     one = turn(late, deadline=0.02)
     for _ in range(5):
@@ -449,7 +449,7 @@ def test_the_deadline_ends_an_attempt_and_does_not_blame_the_provider() -> None:
 
 
 def test_calls_beside_the_answer_take_a_third_of_the_time() -> None:
-    async def slow(say: Say | None) -> RawReply:
+    async def slow(on_text: OnText | None) -> RawReply:
         one.clock.now += 25.0
         return RawReply("Because.")
 
@@ -465,7 +465,7 @@ def test_calls_beside_the_answer_take_a_third_of_the_time() -> None:
 
 
 def test_calls_side_by_side_take_their_time_once() -> None:
-    async def slow(say: Say | None) -> RawReply:
+    async def slow(on_text: OnText | None) -> RawReply:
         await asyncio.sleep(0)
         one.clock.now += 5.0
         return RawReply("Because.")
@@ -497,16 +497,16 @@ def test_the_librarys_own_time_out_is_not_ours() -> None:
 def test_cancelling_goes_through_and_ends_the_call_under_way() -> None:
     ended: list[str] = []
 
-    async def watched(say: Say | None) -> RawReply:
+    async def watched(on_text: OnText | None) -> RawReply:
         try:
-            return await stuck(say)
+            return await stuck(on_text)
         except asyncio.CancelledError:
             ended.append("cancelled")
             raise
 
     one = turn(watched)
     for _ in range(3):
-        one.breaker.failed(one.breaker.admit() or 0)
+        one.breaker.note_failure(one.breaker.admit() or 0)
     one.clock.now += 20.0  # the call under way is the breaker's trial
 
     async def cancelled() -> None:
@@ -525,10 +525,10 @@ def test_cancelling_goes_through_and_ends_the_call_under_way() -> None:
 
 
 def test_what_is_said_is_without_thinking() -> None:
-    async def pieces(say: Say | None) -> RawReply:
-        assert say is not None
+    async def pieces(on_text: OnText | None) -> RawReply:
+        assert on_text is not None
         for piece in ("<thi", "nk>hm</th", "ink>\n\nBe", "cause <", "it."):
-            say(piece)
+            on_text(piece)
         return RawReply("<think>hm</think>\n\nBecause <it.")
 
     one = turn(pieces)
@@ -543,9 +543,9 @@ def test_an_object_is_not_said() -> None:
 
 
 def broken_after(text: str) -> Step:
-    async def step(say: Say | None) -> RawReply:
-        assert say is not None
-        say(text)
+    async def step(on_text: OnText | None) -> RawReply:
+        assert on_text is not None
+        on_text(text)
         raise down(None)
 
     return step

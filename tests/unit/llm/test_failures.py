@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import ModelRejected, ModelUnavailable
-from selfright.llm.clients import refused_parameter, translated
+from selfright.llm.clients import find_refused_parameter, translate_error
 
 
 class Failed(Exception):
@@ -33,7 +33,7 @@ def answered(status: int, **headers: str) -> SimpleNamespace:
 
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
 def test_what_may_pass_is_unavailable(status: int) -> None:
-    failure = translated(Failed(status_code=status), "openai:gpt-4o-mini")
+    failure = translate_error(Failed(status_code=status), "openai:gpt-4o-mini")
     assert isinstance(failure, ModelUnavailable)
     assert failure.status == status
     assert str(status) in str(failure)
@@ -53,7 +53,7 @@ def test_what_may_pass_is_unavailable(status: int) -> None:
     ],
 )
 def test_what_will_not_pass_is_rejected_with_advice(status: int, advice: str) -> None:
-    failure = translated(Failed(status_code=status), "openai:gpt-4o-mini", "OPENAI_API_KEY")
+    failure = translate_error(Failed(status_code=status), "openai:gpt-4o-mini", "OPENAI_API_KEY")
     assert isinstance(failure, ModelRejected)
     assert failure.status == status
     assert advice in str(failure)
@@ -72,27 +72,27 @@ def test_what_will_not_pass_is_rejected_with_advice(status: int, advice: str) ->
     ids=["status_code", "code", "response", "cause", "two causes", "group"],
 )
 def test_a_status_is_found_wherever_a_library_keeps_it(error: Exception) -> None:
-    assert translated(error).status == 503
+    assert translate_error(error).status == 503
 
 
 @pytest.mark.parametrize("status", [200, -1, 0, True, "none", None])
 def test_what_is_no_error_status_is_no_status(status: object) -> None:
-    failure = translated(Failed(status_code=status))
+    failure = translate_error(Failed(status_code=status))
     assert isinstance(failure, ModelUnavailable)
     assert failure.status is None
 
 
 def test_no_credit_is_no_rate_limit() -> None:
-    assert isinstance(translated(Failed(status_code=429, code="insufficient_quota")), ModelRejected)
+    assert isinstance(translate_error(Failed(status_code=429, code="insufficient_quota")), ModelRejected)
     assert isinstance(
-        translated(Failed(status_code=429, body={"error": {"code": "insufficient_quota"}})), ModelRejected
+        translate_error(Failed(status_code=429, body={"error": {"code": "insufficient_quota"}})), ModelRejected
     )
-    assert isinstance(translated(Failed(status_code=429, code="rate_limit_exceeded")), ModelUnavailable)
+    assert isinstance(translate_error(Failed(status_code=429, code="rate_limit_exceeded")), ModelUnavailable)
 
 
 def test_googles_wrong_key_is_a_wrong_key_though_its_status_is_400() -> None:
     details = {"error": {"code": 400, "status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}}
-    failure = translated(Failed(code=400, details=details), key="GOOGLE_API_KEY")
+    failure = translate_error(Failed(code=400, details=details), key="GOOGLE_API_KEY")
     assert "check GOOGLE_API_KEY" in str(failure)
 
 
@@ -105,8 +105,8 @@ def test_googles_wrong_key_is_a_wrong_key_though_its_status_is_400() -> None:
     ],
 )
 def test_a_prompt_that_is_too_long_is_named_and_blamed_on_no_parameter(error: Exception) -> None:
-    assert "top_k" in str(translated(error))
-    assert refused_parameter(error) is None
+    assert "top_k" in str(translate_error(error))
+    assert find_refused_parameter(error) is None
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_prompt_that_is_too_long_is_named_and_blamed_on_no_parameter(error: Ex
     ],
 )
 def test_without_a_status_it_is_unavailable_and_says_how(error: Exception, kind: str) -> None:
-    failure = translated(error)
+    failure = translate_error(error)
     assert isinstance(failure, ModelUnavailable)
     assert kind in str(failure)
 
@@ -140,7 +140,7 @@ def test_without_a_status_it_is_unavailable_and_says_how(error: Exception, kind:
     ],
 )
 def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
-    failure = translated(Failed(response=answered(429, **headers)))
+    failure = translate_error(Failed(response=answered(429, **headers)))
     assert isinstance(failure, ModelUnavailable)
     assert failure.retry_after == seconds
 
@@ -148,7 +148,7 @@ def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
 @pytest.mark.parametrize(("minutes", "low", "high"), [(2, 110, 121), (-2, 0, 0)])
 def test_retry_after_as_a_date(minutes: int, low: float, high: float) -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(minutes=minutes), usegmt=True)
-    failure = translated(caused(Failed(), Failed(response=answered(503, retry_after=date))))
+    failure = translate_error(caused(Failed(), Failed(response=answered(503, retry_after=date))))
     assert isinstance(failure, ModelUnavailable)
     assert failure.retry_after is not None
     assert low <= failure.retry_after <= high
@@ -156,7 +156,7 @@ def test_retry_after_as_a_date(minutes: int, low: float, high: float) -> None:
 
 def test_googles_delay_is_in_the_body() -> None:
     details = {"error": {"details": [{"@type": "RetryInfo", "retryDelay": "34s"}]}}
-    failure = translated(Failed(code=429, details=details))
+    failure = translate_error(Failed(code=429, details=details))
     assert isinstance(failure, ModelUnavailable)
     assert failure.retry_after == 34.0
 
@@ -173,17 +173,17 @@ def test_googles_delay_is_in_the_body() -> None:
     ],
 )
 def test_the_refused_parameter(message: str, param: str | None, expected: str | None) -> None:
-    assert refused_parameter(Failed(message, status_code=400, param=param)) == expected
+    assert find_refused_parameter(Failed(message, status_code=400, param=param)) == expected
 
 
 def test_only_a_bad_request_refuses_parameters() -> None:
-    assert refused_parameter(Failed("temperature", status_code=503)) is None
-    assert refused_parameter(Failed("temperature")) is None
+    assert find_refused_parameter(Failed("temperature", status_code=503)) is None
+    assert find_refused_parameter(Failed("temperature")) is None
 
 
 def test_what_is_translated_already_stays() -> None:
     failure = ModelUnavailable("gone", status=503)
-    assert translated(failure) is failure
+    assert translate_error(failure) is failure
 
 
 @given(
@@ -193,10 +193,10 @@ def test_what_is_translated_already_stays() -> None:
 def test_a_providers_words_never_get_into_the_message(words: str, status: int | None) -> None:
     secret = f"sk-{words}!"
     error = Failed(secret, status_code=status, body={"message": secret, "code": secret}, code=secret, type=secret)
-    assert secret not in str(translated(error))
+    assert secret not in str(translate_error(error))
 
 
 def test_causes_that_go_in_a_circle_end() -> None:
     first, second = Failed(), Failed()
     first.__cause__, second.__cause__ = second, first
-    assert isinstance(translated(first), ModelUnavailable)
+    assert isinstance(translate_error(first), ModelUnavailable)

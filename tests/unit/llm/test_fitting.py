@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.chat import ChatRequest, Job
 from selfright.domain.errors import ModelRejected
-from selfright.llm.fitting import LEAST_REPLY, fitted
+from selfright.llm.prompt_fitting import LEAST_REPLY, fit_request
 
 RULES = "You answer from the passages."
 QUESTION = "<question-0a1b2c3d4e5f>\nWhen does the ferry leave?\n</question-0a1b2c3d4e5f>"
@@ -32,7 +32,7 @@ async def words(text: str) -> int:
 
 def fit(user: str, context: int = 2_048, max_tokens: int = 512, system: str = RULES) -> tuple[ChatRequest, int]:
     asked = ChatRequest(Job.ANSWER, system, user, max_tokens=max_tokens)
-    return asyncio.run(fitted(asked, context, words))
+    return asyncio.run(fit_request(asked, context, words))
 
 
 def bodies(user: str) -> list[str]:

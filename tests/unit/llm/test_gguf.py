@@ -14,7 +14,7 @@ from selfright.llm.local import models
 from selfright.llm.local.gguf import ModelFile, read_fields, read_model_file
 from selfright.llm.local.memory import free_memory
 from selfright.llm.local.models import demo_weights, local_model
-from selfright.llm.local.running import LEAST_CONTEXT, MOST_CONTEXT, planned
+from selfright.llm.local.running import LEAST_CONTEXT, MOST_CONTEXT, plan_memory
 from selfright.llm.providers import ModelSpec, chat_model
 from tests.support.gguf import CHAT, header
 
@@ -142,20 +142,20 @@ def test_the_demos_weights_are_asked_for_by_command_and_checked(
 
 def test_the_context_is_the_files_within_bounds() -> None:
     def context(trained: int) -> int:
-        return planned(dataclasses.replace(SMALL, context=trained), lambda: 100 * GIGABYTE).context
+        return plan_memory(dataclasses.replace(SMALL, context=trained), lambda: 100 * GIGABYTE).context
 
     assert (context(4_096), context(131_072)) == (4_096, MOST_CONTEXT)
 
 
 def test_where_memory_is_short_less_is_read_at_a_time() -> None:
-    plan = planned(SMALL, free=lambda: 600_000_000)
+    plan = plan_memory(SMALL, free=lambda: 600_000_000)
     assert LEAST_CONTEXT <= plan.context < 8_192
-    assert planned(SMALL, free=lambda: None).context == 8_192
+    assert plan_memory(SMALL, free=lambda: None).context == 8_192
 
 
 def test_what_does_not_fit_is_not_loaded() -> None:
     with pytest.raises(NotEnoughMemory, match=r"4\.4 GB.* 2\.0 GB are free") as seen:
-        planned(dataclasses.replace(SMALL, size=4 * GIGABYTE), free=lambda: 2 * GIGABYTE)
+        plan_memory(dataclasses.replace(SMALL, size=4 * GIGABYTE), free=lambda: 2 * GIGABYTE)
     assert "smaller model" in str(seen.value)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright_medical.red_flags import red_flags, seen, urgent
+from selfright_medical.red_flags import find_flags, red_flags, urgent
 
 QUESTIONS = Path(__file__).parents[3] / "src" / "selfright" / "demo" / "questions.jsonl"
 
@@ -59,7 +59,7 @@ UNSEEN = (
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in SEEN.items() for text in texts])
 def test_a_sign_is_seen_and_what_to_do_is_said_in_both_languages(name: str, text: str) -> None:
-    assert name in [flag.name for flag in seen(text)]
+    assert name in [flag.name for flag in find_flags(text)]
     assert "119" in urgent(text, "ko") or "109" in urgent(text, "ko")
     assert any(number in urgent(text, "en") for number in ("911", "988"))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfright_medical.contraindications import asked_things, things_in
+from selfright_medical.contraindications import things_asked, things_in
 
 
 @pytest.mark.parametrize(
@@ -22,14 +22,14 @@ from selfright_medical.contraindications import asked_things, things_in
     ],
 )
 def test_what_is_asked_about(question: str, asked: set[str]) -> None:
-    single = {key for key in asked_things(question) if "-" not in key}
+    single = {key for key in things_asked(question) if "-" not in key}
     assert single == asked
 
 
 def test_what_is_named_more_closely_or_combined_answers_for_it() -> None:
     assert things_in("Regular insulin is given.") == {"drug:regular-insulin"}
-    assert asked_things("Is heparin safe?") >= things_in("Heparin sodium is given.")
-    assert "drug:lisinopril-hydrochlorothiazide" in asked_things("What is lisinopril for?")
+    assert things_asked("Is heparin safe?") >= things_in("Heparin sodium is given.")
+    assert "drug:lisinopril-hydrochlorothiazide" in things_asked("What is lisinopril for?")
 
 
 def test_names_of_both_languages_brands_and_classes_are_the_same_thing() -> None:

@@ -6,7 +6,7 @@ from selfright.domain.errors import InputError
 from selfright.domain.slots import Slot
 from selfright_medical.measures import VALUES, read_values
 from selfright_medical.pack import MEDICAL
-from selfright_medical.units import Measure, as_number, normalized, shown
+from selfright_medical.units import Measure, as_number, format_value, normalize
 
 
 @pytest.mark.parametrize(
@@ -65,17 +65,17 @@ def test_pressures_told_apart_are_joined() -> None:
 def test_numbers() -> None:
     assert as_number("1,200") == 1200
     assert as_number("15만") == 150_000
-    assert (shown(7.0), shown(7.25), shown(1_234_567.0)) == ("7", "7.25", "1234567")
+    assert (format_value(7.0), format_value(7.25), format_value(1_234_567.0)) == ("7", "7.25", "1234567")
     with pytest.raises(InputError, match="expected a number"):
         as_number("a few")
 
 
 def test_a_unit_that_does_not_fit_gives_nothing() -> None:
     measure = Measure("calcium", "mg/dL", 3, 20, 1, 40.078)
-    assert normalized(measure, 2.4, "mmol/L") == 9.6
-    assert normalized(measure, 9.6, "kg") is None
-    assert normalized(measure, 4.8, "mEq/L") is None  # two charges: not the same as millimoles
-    assert normalized(measure, 9.6, "") == 9.6
+    assert normalize(measure, 2.4, "mmol/L") == 9.6
+    assert normalize(measure, 9.6, "kg") is None
+    assert normalize(measure, 4.8, "mEq/L") is None  # two charges: not the same as millimoles
+    assert normalize(measure, 9.6, "") == 9.6
 
 
 @pytest.mark.parametrize("measure", VALUES.values(), ids=list(VALUES))

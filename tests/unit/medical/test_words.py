@@ -9,7 +9,7 @@ from selfright.retrieval.korean import KoreanMorphemes
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright_medical.pack import user_words
 
-needs_kiwi = pytest.mark.skipif(not KoreanMorphemes.installed(), reason="kiwipiepy is not installed")
+needs_kiwi = pytest.mark.skipif(not KoreanMorphemes.is_installed(), reason="kiwipiepy is not installed")
 
 
 def ends_in_consonant(word: str) -> bool:

@@ -18,7 +18,7 @@ from selfright.domain.judgements import Evaluation, Verdict
 from selfright.domain.passages import Hit, Ranked, Strip
 from selfright.domain.records import RECORDS
 from selfright.flow.state import AgentState
-from selfright.memory.checkpoints import restored, serializer
+from selfright.memory.checkpoints import restore, serializer
 
 FLOATS = (0.0, 1.0, 0.25, 1 / 3)
 WORDS = ("", "d1", "한국어 문장", "a\nb", "🦉", "\0")
@@ -51,7 +51,7 @@ PLAIN = {str, int, float, bool, type(None)}
 
 
 def there_and_back(value: Any) -> Any:
-    return restored(serializer().loads_typed(serializer().dumps_typed(value)))
+    return restore(serializer().loads_typed(serializer().dumps_typed(value)))
 
 
 def typed(value: Any) -> Any:

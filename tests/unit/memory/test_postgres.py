@@ -25,7 +25,7 @@ from selfright.memory.conversation import TurnRecord
 from selfright.memory.profiles import RowProfiles
 from selfright.memory.sessions import Sessions
 from selfright.settings import load_settings
-from selfright.storage.postgres_address import decode, encode, read_address, shown
+from selfright.storage.postgres_address import decode, encode, format_address, read_address
 from selfright.storage.rows import DatabaseRows
 from tests.support.postgres import MISSING, WHY_NOT, PostgresServer
 
@@ -86,7 +86,7 @@ def opened(address: str) -> Iterator[Open]:
     ],
 )
 def test_the_password_is_shown_nowhere(address: str, seen: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(address) == seen
+    assert format_address(address) == seen
     assert SECRET not in repr(read_address(address))
     assert SECRET not in repr(load_settings({"database": address}))
     for json in ([], ["--json"]):

@@ -12,7 +12,7 @@ from selfright.domain.turns import Scope
 from selfright.memory.postgres import open_database
 from selfright.memory.postgres_traces import PostgresTraces
 from selfright.storage.postgres import PostgresDatabase
-from selfright.telemetry.outline import finished
+from selfright.telemetry.outline import finished_trace
 from selfright.wiring.persistence import DatabaseTraces
 from tests.support.postgres import PostgresServer
 from tests.support.traces import ORIGINS, answer
@@ -38,7 +38,7 @@ def made(kept_in: PostgresDatabase) -> Make:
 
 def trace(number: int, user: str = "u") -> Trace:
     return replace(
-        finished(answer(), 1_000.0 + number, Scope(user), ORIGINS, content=False), id=f"{number:08x}" + "0" * 24
+        finished_trace(answer(), 1_000.0 + number, Scope(user), ORIGINS, content=False), id=f"{number:08x}" + "0" * 24
     )
 
 

@@ -30,7 +30,7 @@ def test_the_other_language_comes_nearer_and_the_own_one_stays(language: Languag
     own, other = passages[:, int(language == "ko")], passages[:, int(language == "en")]
     for question in questions:
         before = encoder.embed_query(question)
-        added = encoder.leaned(before, language) - before
+        added = encoder.cross_language_penalty(before, language) - before
         assert np.abs(own @ added).max() < 0.02
         assert (other @ added).min() > 0.02
 

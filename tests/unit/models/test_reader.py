@@ -12,7 +12,7 @@ from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.text import language_of
 from selfright.models import reader
 from selfright.models.files import FOLDER, LIST
-from selfright.models.reader import PairNet, PairView, PairViews, matching, shipped_net
+from selfright.models.reader import PairNet, PairView, PairViews, load_net, matching
 
 QUESTION = "When was the lighthouse on the northern cape built?"
 PASSAGES = (
@@ -25,7 +25,7 @@ PASSAGES = (
 
 @pytest.fixture(scope="module")
 def views() -> PairViews:
-    return PairViews(shipped_net())
+    return PairViews(load_net())
 
 
 @pytest.mark.parametrize("question", [QUESTION, "북쪽 곶의 등대는 언제 지어졌나요?"])
@@ -70,7 +70,7 @@ def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
 @pytest.mark.parametrize("weights", ["grade/weights.json", "selection.json", "evaluate/weights.json", "abstain.json"])
 def test_all_weights_that_count_on_it_were_fitted_with_it(weights: str) -> None:
     stored = json.loads(files("selfright.roles").joinpath(weights).read_text(encoding="utf-8"))
-    assert stored["reader"] == shipped_net().name
+    assert stored["reader"] == load_net().name
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:

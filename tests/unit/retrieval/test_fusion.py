@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import UnknownName
 from selfright.retrieval.fusion import AdaptiveFusion, ReciprocalRankFusion, fusion_named, reciprocal_rank_fusion
-from selfright.retrieval.fusion_weights import FusionWeightModel, SearchedQuery, measure, read_model, shipped_model
+from selfright.retrieval.fusion_weights import FusionWeightModel, SearchedQuery, load_model, measure, read_model
 from tests.support.embedders import WordHashes
 
 ids = st.sampled_from("ABCDEFGH")
@@ -177,7 +177,7 @@ def test_extreme_lists_do_not_break_it() -> None:
 
 def test_the_shipped_model_has_a_reason_for_each_of_its_signals() -> None:
     signals = measure(searched(), [9.0], [0.5]).signals
-    model = shipped_model()
+    model = load_model()
     assert set(model.weights) == set(model.usual) == set(signals)
     for name in signals:
         model.fusion_weights({**model.usual, name: 9.0})
@@ -199,7 +199,7 @@ def test_fusions_by_name() -> None:
 
 def test_an_embedder_that_nothing_was_fitted_for_is_fused_by_ranks_alone() -> None:
     words, near = [(1, 9.0), (2, 8.0)], [(2, 0.93), (3, 0.92)]
-    fitted = fusion_named("adaptive", embedder=WordHashes(shipped_model().embedder, languages=()))
+    fitted = fusion_named("adaptive", embedder=WordHashes(load_model().embedder, languages=()))
     assert isinstance(fitted, AdaptiveFusion)
     other = fusion_named("adaptive", embedder=WordHashes("another encoder", languages=()))
     fused = other.fuse(searched(), words, near)

@@ -9,7 +9,7 @@ import pytest
 
 from selfright.domain.errors import MissingExtra, UsageError
 from selfright.retrieval.korean import HangulBigrams
-from selfright.retrieval.locations import is_address, locate, shown
+from selfright.retrieval.locations import format_location, is_address, locate
 from selfright.retrieval.stores.opening import folder_of, open_store
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.settings import load_settings
@@ -42,7 +42,7 @@ def test_addresses_are_read() -> None:
     ],
 )
 def test_what_is_shown_holds_no_password(address: str) -> None:
-    assert "s3cr3t" not in shown(address)
+    assert "s3cr3t" not in format_location(address)
     assert "s3cr3t" not in repr(locate(address))
     settings = load_settings({"index": address}, {})
     assert settings.index == address

@@ -196,11 +196,11 @@ def test_a_choice_is_a_true_part_of_what_there_is_and_does_not_depend_on_order(
 
 
 def test_what_an_operator_says_is_tidied_and_checked() -> None:
-    said = Collection.described(" notes ", "What  we\nwrote.", ["summary", "summary"], [" age ", ""])
+    said = Collection.describe_as(" notes ", "What  we\nwrote.", ["summary", "summary"], [" age ", ""])
     assert said == Collection("notes", "What we wrote.", (QueryClass.SUMMARY,), ("age",))
     with pytest.raises(UnknownName, match="did you mean 'question'"):
-        Collection.described("notes", "", ["questions"])
+        Collection.describe_as("notes", "", ["questions"])
     with pytest.raises(InputError, match="1 to 200"):
-        Collection.described("  ", "text")
+        Collection.describe_as("  ", "text")
     with pytest.raises(InputError, match="at most 2,000"):
-        Collection.described("notes", "x" * 2_001)
+        Collection.describe_as("notes", "x" * 2_001)

@@ -17,7 +17,7 @@ from selfright.roles.analysis import TermMatcher, TextAnalyzer
 from selfright.roles.words import KOREAN_HOMONYMS
 from tests.support.texts import CountedTerms
 
-needs_kiwi = pytest.mark.skipif(not KoreanMorphemes.installed(), reason="kiwipiepy is not installed")
+needs_kiwi = pytest.mark.skipif(not KoreanMorphemes.is_installed(), reason="kiwipiepy is not installed")
 
 plain = BilingualTokenizer(HangulBigrams())
 
@@ -131,14 +131,14 @@ def test_the_quick_way_for_text_without_hangul_gives_what_the_general_way_gives(
 
 @given(st.one_of(st.lists(st.sampled_from([*PIECES, "가", "나다 "]), max_size=12).map("".join), st.text(max_size=80)))
 def test_joined_is_the_tokens_joined(text: str) -> None:
-    assert plain.joined(text) == " ".join(plain.tokens(text))
+    assert plain.join_terms(text) == " ".join(plain.tokens(text))
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(implementation, "_REMEMBERED", 10)
     implementation._chunks.clear()
     for n in range(100):
-        assert plain.joined(f"word{n} {'y' * 100}") == f"word{n} {'y' * 64}"
+        assert plain.join_terms(f"word{n} {'y' * 100}") == f"word{n} {'y' * 64}"
         assert len(implementation._chunks) <= 10
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from selfright.retrieval.search_request import SearchRequest
-from selfright.retrieval.tokenizer import BilingualTokenizer, Translations, shipped_translations
+from selfright.retrieval.tokenizer import BilingualTokenizer, Translations, load_translations
 
 
 @pytest.mark.parametrize(
@@ -12,12 +12,12 @@ from selfright.retrieval.tokenizer import BilingualTokenizer, Translations, ship
     [("광고", "advertis"), ("환불", "refund"), ("비밀번호", "password"), ("refund", "환불"), ("deploy", "배포")],
 )
 def test_words_of_daily_life_have_their_translation(term: str, expected: str) -> None:
-    assert expected in [name for name, _ in shipped_translations().of(term)]
+    assert expected in [name for name, _ in load_translations().of(term)]
 
 
 def test_weights_are_bounded_and_fall() -> None:
     for term in ("설정", "password", "휴가"):
-        found = shipped_translations().of(term)
+        found = load_translations().of(term)
         weights = [weight for _, weight in found]
         assert weights == sorted(weights, reverse=True)
         assert all(0 < weight <= 1 for weight in weights)
@@ -25,7 +25,7 @@ def test_weights_are_bounded_and_fall() -> None:
 
 
 def test_an_unknown_term_has_none() -> None:
-    assert shipped_translations().of("qzxvw") == ()
+    assert load_translations().of("qzxvw") == ()
 
 
 def test_translations_read_their_arrays() -> None:
@@ -52,9 +52,9 @@ def _request(query: str) -> SearchRequest:
 
 def test_only_the_languages_of_the_index_are_searched_for() -> None:
     own = _request("환불 환불 기한")
-    assert own.weighted(["ko"]) == {"환불": 2.0, "기한": 1.0}
-    both = own.weighted(["ko", "en"])
+    assert own.weight_terms(["ko"]) == {"환불": 2.0, "기한": 1.0}
+    both = own.weight_terms(["ko", "en"])
     assert both["환불"] == 2.0
     assert both["refund"] > both["reimburs"] > 0
-    assert _request("refund").weighted(["en"]) == {"refund": 1.0}
-    assert "환불" in _request("refund").weighted(["ko"])
+    assert _request("refund").weight_terms(["en"]) == {"refund": 1.0}
+    assert "환불" in _request("refund").weight_terms(["ko"])

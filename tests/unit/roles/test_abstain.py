@@ -28,8 +28,8 @@ from selfright.roles.abstain import (
     CalibratedAbstainer,
     Grounds,
     SupportAbstainer,
+    load_model,
     read_model,
-    shipped_model,
     signals,
 )
 from selfright.roles.evaluate.scoring import support
@@ -108,7 +108,7 @@ def known(p: float, completeness: float, text: str = TEXT) -> Attempt:
 
 def probability(best: Attempt) -> float:
     assert best.evaluation is not None
-    return shipped_model().probability(Grounds(best.draft, best.evaluation, best.grading))
+    return load_model().probability(Grounds(best.draft, best.evaluation, best.grading))
 
 
 def test_the_signals_of_one_answer_by_hand() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from selfright.roles.quantities import quantities
 from selfright.roles.questions import AnswerType, answer_type, matches_type, question_parts
-from selfright.roles.words import mask_stop_words, negated
+from selfright.roles.words import is_negated, mask_stop_words
 from tests.support.texts import PlainTokenizer, analyzer
 
 BILINGUAL = st.text(alphabet="abcXYZ 0123456789.,%/-가나다는이?!\n년월일", max_size=120)
@@ -116,7 +116,7 @@ def test_quantities_do_not_overlap_and_come_in_order(text: str) -> None:
     ],
 )
 def test_negation(text: str, expected: bool) -> None:
-    assert negated(text) is expected
+    assert is_negated(text) is expected
 
 
 @pytest.mark.parametrize(

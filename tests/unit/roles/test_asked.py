@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.roles.rewrite.focus import asking_part
+from selfright.roles.rewrite.question_context import asking_part
 from tests.support.texts import analyzer
 
 ANALYZER = analyzer(

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.judgements import QueryClass
-from selfright.roles.generate.citation_check import BorneOut, CitationChecker
+from selfright.roles.generate.citation_check import CitationChecker, GroundingCheck
 from selfright.roles.generate.llm import ModelGenerator
-from selfright.roles.selection import PieceScorer
+from selfright.roles.selection import UnitScorer
 from tests.support.chat import ScriptedChat
 from tests.support.texts import analyzer, passage, strip
 
@@ -27,12 +27,12 @@ RULES = "Answer only from the numbered passages. Everything between the marks is
 class Offline:
     needs_documents = True
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         return Draft("offline", (Sentence("offline"),))
 
 
 def answered(reply: str) -> str:
-    borne = BorneOut(ANALYZER, PieceScorer(ANALYZER))
+    borne = GroundingCheck(ANALYZER, UnitScorer(ANALYZER))
     generator = ModelGenerator(ScriptedChat([reply]), Offline(), CitationChecker(ANALYZER), borne_out=borne)
     request = GenerationRequest(QUESTION, "en", QueryClass.QUESTION, (strip(PAGE),), RULES, "data and question")
     return asyncio.run(generator.generate(request)).text
@@ -67,8 +67,8 @@ def test_what_is_stated_reworded_quoted_as_such_or_declined_stays(reply: str) ->
 
 def test_the_evidence_is_not_scored_for_a_draft_in_other_words(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    judge = PieceScorer.judge
-    monkeypatch.setattr(PieceScorer, "judge", lambda *given: asked.append(1) or judge(*given))
+    judge = UnitScorer.judge
+    monkeypatch.setattr(UnitScorer, "judge", lambda *given: asked.append(1) or judge(*given))
     answered("It opened in 1932, when four years of building ended [1]")
     assert not asked
     answered("The Kestrel Bridge was opened in 1932 [1]")

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from selfright.domain.errors import InputError, SettingsError
 from selfright.domain.judgements import Verdict
 from selfright.roles.calibration.fitting import (
+    apply_curve,
     binomial_tail,
-    certified,
+    certify_threshold,
     fewest_to_certify,
-    fitted,
+    fit_curve,
     isotonic,
     keeping,
-    mapped,
     platt,
 )
 from selfright.roles.calibration.measures import (
@@ -138,12 +138,12 @@ def test_without_any_order_the_area_is_the_risk(rows: int, errors: int) -> None:
 @given(PAIRS)
 def test_curves_rise_and_stay_inside(pairs: list[tuple[float, int]]) -> None:
     for curve in (platt(*columns(pairs)), isotonic(*columns(pairs))):
-        said = mapped(curve, np.linspace(0, 1, 41))
+        said = apply_curve(curve, np.linspace(0, 1, 41))
         assert (np.diff(said) >= 0).all()
         assert said.min() >= 0.002
         assert said.max() <= 0.998
         read_calibration(
-            {**CALIBRATION.stored(), "sets": {"scores": curve.scores, "probabilities": curve.probabilities}}, "x"
+            {**CALIBRATION.as_json(), "sets": {"scores": curve.scores, "probabilities": curve.probabilities}}, "x"
         )
 
 
@@ -161,12 +161,12 @@ def test_a_bent_score_is_straightened_by_either_curve() -> None:
     fresh, true = drawn(4_000, seed=2, bend=3.0)
     assert calibration_error(fresh, true) > 0.2
     for fit in (platt, isotonic):
-        assert calibration_error(mapped(fit(s, y), fresh), true) < 0.04
+        assert calibration_error(apply_curve(fit(s, y), fresh), true) < 0.04
 
 
 def test_a_score_that_ranks_backwards_says_the_same_of_all() -> None:
     s, y = drawn(500, seed=3)
-    said = mapped(platt(1 - s, y), s)
+    said = apply_curve(platt(1 - s, y), s)
     assert said.max() - said.min() < 1e-6
     assert said.mean() == pytest.approx(y.mean(), abs=0.02)
 
@@ -177,7 +177,7 @@ def test_figures_are_of_groups_the_curve_has_not_seen() -> None:
     of_group = random.uniform(0, 1, 300)
     s, groups = np.repeat(of_group, 4), np.repeat(np.arange(300), 4)
     y = np.repeat(random.integers(0, 2, 300), 4)
-    _, _, unseen = fitted(s, y, groups.tolist())
+    _, _, unseen = fit_curve(s, y, groups.tolist())
     assert auc(unseen, y) < 0.65
     assert brier(unseen, y) > 0.2
 
@@ -193,8 +193,8 @@ def test_the_binomial_tail_is_the_sum_of_its_terms(errors: int, rows: int, risk:
 
 def test_how_many_rows_prove_a_tenth() -> None:
     assert fewest_to_certify(0.1, 0.1) == 22  # 0.9^22 = 0.098
-    assert certified(np.linspace(0, 1, 30), np.zeros(30), 0.1) is None  # four walks need 0.9^n ≤ 0.025: 36
-    assert certified(np.linspace(0, 1, 36), np.zeros(36), 0.1) == 0.0
+    assert certify_threshold(np.linspace(0, 1, 30), np.zeros(30), 0.1) is None  # four walks need 0.9^n ≤ 0.025: 36
+    assert certify_threshold(np.linspace(0, 1, 36), np.zeros(36), 0.1) == 0.0
 
 
 def test_keeping_takes_the_order_statistic_that_one_more_positive_would_need() -> None:
@@ -209,7 +209,7 @@ def test_both_promises_hold_on_new_rows() -> None:
     fresh, true = drawn(20_000, seed=999)
     for seed in range(200):
         s, y = drawn(300, seed)
-        upper, lower = certified(s, 1 - y, 0.2), keeping(s, y, 0.1)
+        upper, lower = certify_threshold(s, 1 - y, 0.2), keeping(s, y, 0.1)
         assert lower is not None
         lost.append(float((fresh[true == 1] < lower).mean()))
         if upper is not None:
@@ -223,7 +223,7 @@ def test_both_promises_hold_on_new_rows() -> None:
 @given(PAIRS, st.sampled_from([0.05, 0.2, 0.5]))
 def test_thresholds_keep_their_promise_on_their_own_rows(pairs: list[tuple[float, int]], risk: float) -> None:
     s, y = map(np.array, columns(pairs))
-    lower, upper = keeping(s, y, risk), certified(s, y, risk)
+    lower, upper = keeping(s, y, risk), certify_threshold(s, y, risk)
     if lower is not None:
         assert (s[y == 1] < lower).mean() <= risk
     if upper is not None:
@@ -232,7 +232,7 @@ def test_thresholds_keep_their_promise_on_their_own_rows(pairs: list[tuple[float
 
 def test_a_risk_that_is_no_share_is_refused() -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
-        certified([0.5], [0], 1.0)
+        certify_threshold([0.5], [0], 1.0)
 
 
 # Refit
@@ -283,7 +283,7 @@ CALIBRATION = GraderCalibration(Curve((0.0, 1.0), (0.1, 0.9)), Curve((0.5,), (0.
 
 
 def test_a_calibration_survives_json() -> None:
-    assert read_calibration(json.loads(json.dumps(CALIBRATION.stored())), "x") == CALIBRATION
+    assert read_calibration(json.loads(json.dumps(CALIBRATION.as_json())), "x") == CALIBRATION
 
 
 def test_verdicts_change_at_the_thresholds() -> None:
@@ -308,7 +308,7 @@ def test_verdicts_change_at_the_thresholds() -> None:
 )
 def test_a_calibration_that_makes_no_sense_is_refused_by_name(change: dict[str, object]) -> None:
     with pytest.raises(SettingsError, match=r"here/calibration.json cannot be used .*calibrate"):
-        read_calibration({**CALIBRATION.stored(), **change}, "here/calibration.json")
+        read_calibration({**CALIBRATION.as_json(), **change}, "here/calibration.json")
 
 
 def test_quality_counts_rows() -> None:

@@ -73,8 +73,8 @@ def test_a_few_words_that_the_index_has_none_of_may_be_talk() -> None:
         ("스냅샷이 안 돼", True),
         ("files?", True),
     ]:
-        assert role.judged(text) == (QueryClass.QUESTION, sure)
-    assert OfflineClassifier().judged("a message of more than five words is a question").sure
+        assert role.classify_text(text) == (QueryClass.QUESTION, sure)
+    assert OfflineClassifier().classify_text("a message of more than five words is a question").sure
 
 
 @given(st.text(max_size=300))

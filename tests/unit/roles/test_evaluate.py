@@ -13,7 +13,7 @@ from selfright.domain.composing import compose
 from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
-from selfright.models.reader import PairViews, shipped_net
+from selfright.models.reader import PairViews, load_net
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
 from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
@@ -37,7 +37,7 @@ SIDE_EFFECTS = (
     passage("메트포르민 복용 시 비타민 B12 결핍 가능. 장기 복용 환자는 정기 검사 필요.", "2.md"),
 )
 ANALYZER = analyzer(*(p.text for p in (KETTLE, TOASTER, KOREAN, *SIDE_EFFECTS)))
-VIEWS = PairViews(shipped_net())
+VIEWS = PairViews(load_net())
 EVALUATOR = LocalEvaluator(ANALYZER, ClaimNli(reader=VIEWS.claims), VIEWS.questions)
 
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from selfright.domain.answers import Message
 from selfright.domain.turns import MAX_QUESTION_CHARACTERS
 from selfright.roles.analysis import TextAnalyzer, phrases
-from selfright.roles.rewrite import focus
-from selfright.roles.rewrite.focus import followed_up
-from selfright.roles.rewrite.followup import completed, depends_on_history
+from selfright.roles.rewrite import question_context
+from selfright.roles.rewrite.contextualize import contextualize_query, depends_on_history
 from selfright.roles.rewrite.query_text import LONGEST_QUERY
+from selfright.roles.rewrite.question_context import contextualize_question
 from tests.support.texts import CountedTerms, PlainTokenizer, analyzer
 
 ANALYZER = analyzer(
@@ -27,7 +27,7 @@ def conversation(*turns: str) -> list[Message]:
 
 
 def standalone(question: str, *turns: str) -> str:
-    return completed(question, conversation(*turns), ANALYZER)
+    return contextualize_query(question, conversation(*turns), ANALYZER)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_the_question_that_was_looked_up_before_is_what_the_user_meant() -> None
         Message("user", "thanks"),
         Message("assistant", "You are welcome.", question="thanks"),
     ]
-    assert completed("And the price?", history, ANALYZER) == "kettle acid: the price?"
+    assert contextualize_query("And the price?", history, ANALYZER) == "kettle acid: the price?"
 
 
 def test_a_long_reply_is_read_only_at_its_beginning() -> None:
@@ -149,18 +149,18 @@ class Watched(PlainTokenizer):
 def test_of_an_earlier_message_no_more_is_read_than_of_a_question() -> None:
     tokenizer = Watched()
     history = [Message("user", "Who winds the Fenny clock? " * 10_000), Message("assistant", "Rosa. " * 10_000)]
-    completed("And when?", history, TextAnalyzer(tokenizer, CountedTerms(())))
+    contextualize_query("And when?", history, TextAnalyzer(tokenizer, CountedTerms(())))
     assert 0 < tokenizer.longest <= MAX_QUESTION_CHARACTERS
 
 
 def test_what_is_asked_is_looked_for_in_few_and_short_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    real = focus.asking_part
+    real = question_context.asking_part
     monkeypatch.setattr(
-        focus, "asking_part", lambda said, *args, **more: (seen.append(said), real(said, *args, **more))[1]
+        question_context, "asking_part", lambda said, *args, **more: (seen.append(said), real(said, *args, **more))[1]
     )
     history = [Message("user", "- " * 10_000), Message("user", " \n")] * 100
-    followed_up("And when?", history, ANALYZER)
+    contextualize_question("And when?", history, ANALYZER)
     assert 0 < len(seen) <= 12
     assert max(map(len, seen)) <= MAX_QUESTION_CHARACTERS
 

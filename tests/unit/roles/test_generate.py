@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
-from selfright.domain.composing import MARKER, compose, styled
+from selfright.domain.composing import MARKER, apply_style, compose
 from selfright.domain.judgements import QueryClass
 from selfright.domain.markup import plain
 from selfright.domain.passages import Language, Passage, Strip
 from selfright.domain.text import language_of
-from selfright.models.reader import PairViews, shipped_net
-from selfright.roles.extractive_units import Piece, pieces_of
+from selfright.models.reader import PairViews, load_net
+from selfright.roles.answer_units import AnswerUnit, answer_units
 from selfright.roles.generate.candidates import Candidate, choose_answer
 from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.reading import Asked
-from selfright.roles.selection import CLOSER, VARIANTS, PieceScorer, shipped_model
+from selfright.roles.reading import QuestionFeatures
+from selfright.roles.selection import CLOSER, VARIANTS, UnitScorer, load_model
 from selfright.roles.trust import TrustedFirst, TrustingGenerator
 from tests.support.texts import analyzer, passage, strip
 
@@ -68,7 +68,7 @@ def sections(text: str, document: str) -> list[Passage]:
 
 GUIDE_PASSAGES, MANUAL_PASSAGES = sections(GUIDE, "k7.md"), sections(MANUAL, "ko/k7.md")
 ANALYZER = analyzer(*(p.text for p in GUIDE_PASSAGES + MANUAL_PASSAGES))
-SCORER = PieceScorer(ANALYZER, PairViews(shipped_net()).questions)
+SCORER = UnitScorer(ANALYZER, PairViews(load_net()).questions)
 
 
 def write(
@@ -85,8 +85,8 @@ def ask(question: str, passages: list[Passage] = GUIDE_PASSAGES) -> Draft:
     return write(question, *(strip(p) for p in passages))
 
 
-def in_context(question: str, piece: Piece) -> float:
-    (judged,) = PieceScorer(ANALYZER).judge(Asked.of(question, ANALYZER), [piece])
+def in_context(question: str, piece: AnswerUnit) -> float:
+    (judged,) = UnitScorer(ANALYZER).judge(QuestionFeatures.of(question, ANALYZER), [piece])
     return judged.coverage
 
 
@@ -191,7 +191,7 @@ def test_a_heading_within_a_passage_says_what_its_section_answers(question: str,
     )
     faq = passage(text, "faq.md", "FAQ")
     assert ask(question, [faq]).sentences[0].text == expected
-    answering = next(piece for piece in pieces_of([strip(faq)]) if piece.text == expected)
+    answering = next(piece for piece in answer_units([strip(faq)]) if piece.text == expected)
     assert answering.under == question
     assert in_context(question, answering) == 1.0
 
@@ -199,12 +199,16 @@ def test_a_heading_within_a_passage_says_what_its_section_answers(question: str,
 @pytest.mark.parametrize("rule", ["|-|-|", "| --- | :-: |", "|:--|--:|", " | - | - | "])
 def test_a_table_is_read_with_its_head(rule: str) -> None:
     care = passage(f"| cloth | care |\n{rule}\n| linen | cold |", "care.md", "Care")
-    assert [piece.text for piece in pieces_of([strip(care)])] == ["cloth: linen; care: cold"]
+    assert [piece.text for piece in answer_units([strip(care)])] == ["cloth: linen; care: cold"]
 
 
 def test_a_table_without_bars_at_its_sides_is_read_alike() -> None:
     care = passage("Care of cloth\ncloth | care\n--- | ---\nlinen | cold\nwool |", "care.md", "Care")
-    assert [piece.text for piece in pieces_of([strip(care)])] == ["Care of cloth", "cloth: linen; care: cold", "wool"]
+    assert [piece.text for piece in answer_units([strip(care)])] == [
+        "Care of cloth",
+        "cloth: linen; care: cold",
+        "wool",
+    ]
 
 
 def test_code_ends_before_its_marker() -> None:
@@ -216,7 +220,7 @@ def test_code_ends_before_its_marker() -> None:
 @pytest.mark.parametrize("fence", ["   ```sh\n   kiln --start\n   ```", "```sh\nkiln --start\n```"])
 def test_an_item_that_introduces_code_is_said_with_it(fence: str) -> None:
     steps = passage(f"1. Open the door.\n2. Start the kiln:\n\n{fence}\n3. Wait.", "kiln.md", "Kiln")
-    found = [(piece.kind, piece.lead) for piece in pieces_of([strip(steps)])]
+    found = [(piece.kind, piece.lead) for piece in answer_units([strip(steps)])]
     assert found == [("item", ""), ("code", "2. Start the kiln:"), ("item", "")]
 
 
@@ -234,7 +238,7 @@ def test_an_item_that_introduces_code_is_said_with_it(fence: str) -> None:
 )
 def test_a_row_is_read_cell_by_cell_and_an_empty_one_says_nothing(row: str, expected: list[str]) -> None:
     care = passage(f"| cloth | care |\n|-|-|\n{row}", "care.md", "Care")
-    assert [piece.text for piece in pieces_of([strip(care)])] == expected
+    assert [piece.text for piece in answer_units([strip(care)])] == expected
 
 
 @pytest.mark.parametrize("line", ["| " + "-" * 5_000 + "x |", "|" + "-|" * 2_500 + "x|", "|" + " " * 5_000 + "-x|"])
@@ -242,7 +246,7 @@ def test_long_runs_of_a_tables_signs_are_read_at_once(line: str) -> None:
     """Anybody may send them in a file or show them on a page; forty dashes took most of a minute."""
     table = passage(f"| cloth | care |\n{line}\n| linen | cold |", "care.md", "Care")
     began = time.process_time()
-    pieces_of([strip(table)])
+    answer_units([strip(table)])
     assert time.process_time() - began < 1.0
 
 
@@ -259,7 +263,7 @@ def test_long_runs_of_a_tables_signs_are_read_at_once(line: str) -> None:
 )
 def test_what_stands_under_a_heading_knows_it(body: str, inside: set[str]) -> None:
     faq = passage(f"## Before\n\nNothing.\n\n## What can be washed?\n\n{body}\n\n## After\n\nMore.", "faq.md", "FAQ")
-    found = pieces_of([strip(faq)])
+    found = answer_units([strip(faq)])
     assert {piece.text for piece in found if piece.under == "What can be washed?"} == inside
     answering = next(piece for piece in found if piece.text in inside)
     introduced = 0.0 if answering.lead else 1.0
@@ -310,7 +314,7 @@ def test_a_byline_does_not_answer() -> None:
 
 @given(st.lists(st.integers(-30, 30), min_size=1, max_size=20), st.integers(1, 90))
 def test_an_answer_is_short_and_holds_the_best(scores: list[int], words: int) -> None:
-    (piece,) = pieces_of([strip(passage("word " * words, "w.md"))])[:1]
+    (piece,) = answer_units([strip(passage("word " * words, "w.md"))])[:1]
     found = [Candidate((piece,), s / 5, (s / 5,), 1.0, frozenset({str(n)})) for n, s in enumerate(scores)]
     chosen = choose_answer(found)
     assert 1 <= len(chosen) <= 5
@@ -319,7 +323,7 @@ def test_an_answer_is_short_and_holds_the_best(scores: list[int], words: int) ->
 
 
 def test_the_weights_fit_the_signals() -> None:
-    model = shipped_model()
+    model = load_model()
     for variant, names in VARIANTS.items():
         assert set(model.weights[variant]) <= set(names)
         assert set(model.before[variant]) <= set(names) - set(CLOSER)
@@ -393,7 +397,7 @@ def test_fake_citations_in_documents_do_not_survive() -> None:
 
 
 def test_source_style() -> None:
-    draft = styled(ask("How often should I descale the kettle?"), "source")
+    draft = apply_style(ask("How often should I descale the kettle?"), "source")
     assert draft.text == "Descale the kettle every 3 months. [Source: k7.md]"
 
 

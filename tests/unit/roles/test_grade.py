@@ -15,10 +15,10 @@ from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Grading, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.roles.grade.features import FEATURES, features
-from selfright.roles.grade.model import shipped_model
+from selfright.roles.grade.model import load_model
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.likeness import Likeness
-from selfright.roles.reading import Asked
+from selfright.roles.reading import QuestionFeatures
+from selfright.roles.similarity import SentenceSimilarity
 from tests.support.texts import analyzer, hits
 from tests.support.texts import passage as passage_of
 
@@ -111,15 +111,15 @@ class Even:
 
 def test_cosines_count_only_from_the_encoder_the_weights_know() -> None:
     found = [replace(hit, cosine=cosine) for hit, cosine in zip(hits(OTHER, NEAR), (0.95, 0.7), strict=True)]
-    unknown = OfflineGrader(analyzer(*TEXTS), Likeness(Even("another"))).judge(QUESTION, found)
+    unknown = OfflineGrader(analyzer(*TEXTS), SentenceSimilarity(Even("another"))).judge(QUESTION, found)
     without = OfflineGrader(analyzer(*TEXTS)).judge(QUESTION, found)
-    known = OfflineGrader(analyzer(*TEXTS), Likeness(Even(shipped_model().embedder))).judge(QUESTION, found)
+    known = OfflineGrader(analyzer(*TEXTS), SentenceSimilarity(Even(load_model().embedder))).judge(QUESTION, found)
     assert unknown == without
     assert known != without
 
 
 def test_features_are_complete_and_compare_within_the_set() -> None:
-    asked = Asked.of(QUESTION, analyzer(*TEXTS))
+    asked = QuestionFeatures.of(QUESTION, analyzer(*TEXTS))
     rows = features(asked, hits(ANSWER, OTHER), {})
     assert all(set(row) == set(FEATURES) for row in rows)
     assert rows[0]["behind_saturation"] == 0.0 < rows[1]["behind_saturation"]
@@ -127,7 +127,7 @@ def test_features_are_complete_and_compare_within_the_set() -> None:
 
 def test_words_that_are_covered_never_count_against_a_passage() -> None:
     words = ("coverage", "sentence_coverage", "saturation", "cosine", "nearest", "reading", "place")
-    for variant in shipped_model().variants.values():
+    for variant in load_model().variants.values():
         weights = dict(zip(variant.passage.names, variant.passage.weights, strict=True))
         assert all(weights.get(word, 0.0) >= 0.0 for word in words)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from selfright.domain.errors import JudgeFailed
 from selfright.roles.calibration.stored import GraderCalibration, Origin
 from selfright.roles.grade.features import features
-from selfright.roles.grade.model import GraderModel, Variant, names_of, shipped_model
+from selfright.roles.grade.model import GraderModel, Variant, load_model, names_of
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.reading import MOST_READ, WINDOWS, Asked, Reading, Window, readings
+from selfright.roles.reading import MOST_READ, WINDOWS, QuestionFeatures, Reading, Window, readings
 from selfright.roles.scoring import Curve, Scorer
 from tests.support.readers import Favourite
 from tests.support.texts import analyzer, hits
@@ -27,7 +27,7 @@ TEXTS = [p.text for p in (LEFT, RIGHT, KOREAN)]
 
 def trusting(reader: str = "favourite") -> GraderModel:
     """A model that believes the reader and nothing else."""
-    model, curve = shipped_model(), Curve((-1.0, 1.0), (0.05, 0.95))
+    model, curve = load_model(), Curve((-1.0, 1.0), (0.05, 0.95))
     variants = dict(model.variants)
     for name in ("read", "both"):
         names = names_of(name)
@@ -93,7 +93,7 @@ def test_of_a_long_passage_the_reader_sees_the_part_to_the_point() -> None:
     filler = " ".join(f"Sentence number {n} is about nothing in particular." for n in range(60))
     long = passage_of(f"{filler} The compactor rewrote the log at night. {filler}", "long", "Logs")
     reader = Favourite("compactor")
-    readings(Asked.of(QUESTION, analyzer(*TEXTS)), [long], reader)
+    readings(QuestionFeatures.of(QUESTION, analyzer(*TEXTS)), [long], reader)
     assert "The compactor rewrote the log at night." in reader.seen[0]
     assert reader.seen[0].startswith("Logs\n")
     assert all(len(text) <= WINDOWS["en"] + len("Logs\n") for text in reader.seen)
@@ -101,7 +101,7 @@ def test_of_a_long_passage_the_reader_sees_the_part_to_the_point() -> None:
 
 @given(st.text(max_size=3_000))
 def test_what_is_shown_is_a_part_of_the_passage(text: str) -> None:
-    asked = Asked.of(QUESTION, analyzer(*TEXTS))
+    asked = QuestionFeatures.of(QUESTION, analyzer(*TEXTS))
     whole = replace(passage_of(text.replace("|", "") or "x" if text.strip("| \n") else "x", ""), language="en")
     reader = Favourite("x")
     readings(asked, [whole], reader)
@@ -110,7 +110,7 @@ def test_what_is_shown_is_a_part_of_the_passage(text: str) -> None:
 
 @given(st.lists(st.one_of(st.none(), st.floats(-50, 50)), min_size=1, max_size=6))
 def test_signals_are_bounded_and_compare_within_the_set(scores: list[float | None]) -> None:
-    asked = Asked.of(QUESTION, analyzer(*TEXTS))
+    asked = QuestionFeatures.of(QUESTION, analyzer(*TEXTS))
     pages = [replace(LEFT, id=str(n)) for n in range(len(scores))]
     read = {str(n): Reading((Window(0, 9, score, ()),)) for n, score in enumerate(scores) if score is not None}
     rows = features(asked, hits(*pages), read)

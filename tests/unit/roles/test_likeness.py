@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from selfright.domain.errors import ModelUnavailable
 from selfright.domain.passages import Passage
-from selfright.roles import likeness
-from selfright.roles.likeness import Likeness, sentences
+from selfright.roles import similarity
+from selfright.roles.similarity import SentenceSimilarity, sentences
 
 
 class Letters:
@@ -38,19 +38,19 @@ def passage(name: str, text: str) -> Passage:
 def test_the_nearest_sentence_counts_wherever_it_stands() -> None:
     first = passage("p", "bbb ccc. Then bc. At last aaa.")
     second = passage("q", "A bit of abc. More bbb.")
-    near, far = Likeness(Letters()).best("aaaa", [first, second]) or []
+    near, far = SentenceSimilarity(Letters()).best("aaaa", [first, second]) or []
     assert near == pytest.approx(1.0)
     assert far < near
 
 
 def test_a_passage_without_sentences_is_like_nothing() -> None:
-    assert Likeness(Letters()).best("a", [passage("p", "")]) == [0.0]
+    assert SentenceSimilarity(Letters()).best("a", [passage("p", "")]) == [0.0]
 
 
 def test_what_was_embedded_is_kept_and_the_oldest_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(likeness, "KEPT", 2)
+    monkeypatch.setattr(similarity, "KEPT", 2)
     embedder = Letters()
-    one = Likeness(embedder)
+    one = SentenceSimilarity(embedder)
     one.cosines("a", ["a", "b"])
     one.cosines("a", ["a", "b"])
     assert embedder.asked == ["a", "a", "b"]  # the question, and each text once
@@ -60,7 +60,7 @@ def test_what_was_embedded_is_kept_and_the_oldest_is_let_go(monkeypatch: pytest.
 
 
 def test_threads_share_it() -> None:
-    shared = Likeness(Letters())
+    shared = SentenceSimilarity(Letters())
     found: list[list[float] | None] = []
     threads = [threading.Thread(target=lambda: found.append(shared.cosines("abc", ["a", "b", "c"]))) for _ in range(8)]
     for thread in threads:
@@ -71,7 +71,7 @@ def test_threads_share_it() -> None:
 
 
 def test_without_its_encoder_nothing_is_known(caplog: pytest.LogCaptureFixture) -> None:
-    assert Likeness(Broken()).cosines("a", ["a"]) is None
+    assert SentenceSimilarity(Broken()).cosines("a", ["a"]) is None
     assert "out of order" in caplog.text
 
 

@@ -41,7 +41,7 @@ def test_rules_that_are_sure_need_no_call(text: str, kind: QueryClass) -> None:
 
 
 def test_the_unsure_message_is_the_models() -> None:
-    assert not OFFLINE.judged(UNSURE).sure
+    assert not OFFLINE.classify_text(UNSURE).sure
     history = (Message("user", "hello there"),)
     for kind in QueryClass:
         found, chat = classify(UNSURE, {"query_class": kind.value}, history=history)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
-from selfright.domain.chat import ChatReply, Finish, Job, Say
+from selfright.domain.chat import ChatReply, Finish, Job, OnText
 from selfright.domain.composing import MARKER, with_sentences
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.domain.judgements import QueryClass
@@ -43,10 +43,10 @@ class Offline:
     requests: list[GenerationRequest] = field(default_factory=list)
     needs_documents = True
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         self.requests.append(request)
-        if say:
-            say(REFUSED)
+        if on_text:
+            on_text(REFUSED)
         return Draft(REFUSED, (Sentence(REFUSED),), refused=True)
 
 

@@ -15,7 +15,7 @@ from selfright.domain.errors import BudgetSpent, JudgeFailed, ModelRejected, Mod
 from selfright.domain.judgements import Grading, Verdict
 from selfright.domain.passages import Passage
 from selfright.roles.grade.llm import BATCH, ModelGrader
-from selfright.roles.grade.model import shipped_model
+from selfright.roles.grade.model import load_model
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.model_calls import JudgingMode
 from tests.support.chat import Scripted, ScriptedChat
@@ -35,7 +35,7 @@ QUESTION = "When does compaction run and rewrite the log?"
 WORDS = analyzer(*(page.text for page in PAGES))
 SHIPPED = OfflineGrader(WORDS)
 _, SECOND, THIRD = (g.probability or 0.0 for g in SHIPPED.judge(QUESTION, hits(*PAGES)).grades)
-UNSURE = OfflineGrader(WORDS, model=replace(shipped_model(), lower=(SECOND + THIRD) / 2, upper=1.0))
+UNSURE = OfflineGrader(WORDS, model=replace(load_model(), lower=(SECOND + THIRD) / 2, upper=1.0))
 
 
 def grade(
@@ -66,7 +66,7 @@ def test_the_fixture_is_what_the_tests_need() -> None:
 
 @pytest.mark.parametrize(("lower", "upper", "verdict"), [(0, 0, Verdict.CORRECT), (1, 1, Verdict.INCORRECT)])
 def test_no_call_where_the_offline_grader_is_sure(lower: float, upper: float, verdict: Verdict) -> None:
-    sure = OfflineGrader(WORDS, model=replace(shipped_model(), lower=lower, upper=upper))
+    sure = OfflineGrader(WORDS, model=replace(load_model(), lower=lower, upper=upper))
     assert grade(offline=sure)[0] == sure.judge(QUESTION, hits(*PAGES))
     assert grade(offline=sure)[0].verdict is verdict
 
@@ -94,7 +94,7 @@ def test_the_models_view_of_the_set_counts_half_in_a_cascade_and_alone_when_alwa
 
 
 def test_one_threshold_for_both_graders() -> None:
-    offline = OfflineGrader(WORDS, model=replace(shipped_model(), lower=0.3, upper=0.6))
+    offline = OfflineGrader(WORDS, model=replace(load_model(), lower=0.3, upper=0.6))
     for view, verdict in ((0.2, Verdict.INCORRECT), (0.4, Verdict.AMBIGUOUS), (0.6, Verdict.CORRECT)):
         reply = said(0.9, 0.9, 0.9, sufficiency=view)
         assert grade(reply, offline=offline, judging="always")[0].verdict is verdict
@@ -199,12 +199,12 @@ def test_many_passages_go_in_batches_at_the_same_time() -> None:
     together = asyncio.Event()
 
     class Slow(ScriptedChat):
-        async def complete(self, request: ChatRequest, say: Any = None) -> Any:
+        async def complete(self, request: ChatRequest, on_text: Any = None) -> Any:
             running.append(1)
             if len(running) == 3:
                 together.set()
             await together.wait()
-            return await super().complete(request, say)
+            return await super().complete(request, on_text)
 
     def reply(request: ChatRequest) -> Scripted:
         return said(*[0.5] * request.user.count("<passage-"), sufficiency=0.7)
@@ -225,7 +225,7 @@ def test_a_failed_batch_is_unknown_and_the_others_stand() -> None:
     grading, _ = grade_many(lambda first: ReplyUnusable("?") if first == 0 else said(*[0.4] * 8, sufficiency=1.0))
     assert probabilities(grading) == [None] * 8 + [0.4] * 11
     offline = UNSURE.read(QUESTION, hits(*MANY))
-    expected = UNSURE.decided(offline, probabilities(grading))  # the view of a part alone does not count
+    expected = UNSURE.decide(offline, probabilities(grading))  # the view of a part alone does not count
     assert grading == expected
 
 
@@ -239,7 +239,7 @@ def test_cancelling_cancels_the_calls_under_way() -> None:
     cancelled: list[str] = []
 
     class Stuck(ScriptedChat):
-        async def complete(self, request: ChatRequest, say: Any = None) -> Any:
+        async def complete(self, request: ChatRequest, on_text: Any = None) -> Any:
             try:
                 await asyncio.sleep(60)
             except asyncio.CancelledError:

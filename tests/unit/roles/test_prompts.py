@@ -27,8 +27,8 @@ from selfright.roles.prompting import (
     classify_prompt,
     evaluation_prompt,
     grading_prompt,
+    prompt_evidence,
     rewrite_prompt,
-    shown_evidence,
     standalone_prompt,
     strips_prompt,
     summary_prompt,
@@ -265,7 +265,7 @@ def test_the_judge_sees_cited_passages_first_and_markers_that_point_to_them() ->
     strips = tuple(strip(page, 0.9 - n / 10, f"Fact {n}.") for n, page in enumerate(pages[:6]))
     draft = Draft("Five [1] and two. [2][9]", citations=(citation(1, strips[5]), citation(2, strips[2])))
     request = EvaluationRequest("q", draft, "en", hits=hits(*pages), strips=strips)
-    shown = shown_evidence(request)
+    shown = prompt_evidence(request)
     assert [one.passage_id for one in shown] == [pages[n].id for n in (5, 2, 0, 1, 3)]
     assert len(shown) == MOST_JUDGED_PASSAGES
     assert [one.text for one in shown] == [f"Fact {n}." for n in (5, 2, 0, 1, 3)]
@@ -275,7 +275,7 @@ def test_the_judge_sees_cited_passages_first_and_markers_that_point_to_them() ->
 def test_hits_fill_up_what_strips_leave_and_are_cut() -> None:
     pages = [passage("word " * 300, f"{n}.md") for n in range(2)]
     request = EvaluationRequest("q", Draft("a"), "en", hits=hits(*pages), strips=(strip(pages[1], 0.5, "word word"),))
-    shown = shown_evidence(request)
+    shown = prompt_evidence(request)
     assert [one.passage_id for one in shown] == [pages[1].id, pages[0].id]
     assert [len(one.text) for one in shown] == [9, JUDGED_CHARACTERS]
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from selfright.domain.passages import Passage
 from selfright.roles import reading, selection
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.reading import WINDOWS, Asked, Reading, readings
+from selfright.roles.reading import WINDOWS, QuestionFeatures, Reading, readings
 from selfright.roles.refine import OfflineRefiner
-from selfright.roles.selection import PieceScorer
+from selfright.roles.selection import UnitScorer
 from tests.support.readers import Damaged, Favourite
 from tests.support.texts import analyzer, hits, passage
 
@@ -25,12 +25,12 @@ PAGE = passage(TEXT, "lamp.md", "Northern cape")
 READ = analyzer(TEXT, "A bakery sells rye bread.", "Boats anchor outside.")
 
 
-def asked(question: str = QUESTION) -> Asked:
-    return Asked.of(question, READ)
+def asked(question: str = QUESTION) -> QuestionFeatures:
+    return QuestionFeatures.of(question, READ)
 
 
 def refiner(reader: Favourite | None) -> OfflineRefiner:
-    return OfflineRefiner(READ, PieceScorer(READ, reader))
+    return OfflineRefiner(READ, UnitScorer(READ, reader))
 
 
 def read(page: Passage, reader: Favourite, question: str = QUESTION) -> Reading:
@@ -39,7 +39,7 @@ def read(page: Passage, reader: Favourite, question: str = QUESTION) -> Reading:
 
 def knowing(word: str) -> Favourite:
     """A reader that the shipped weights of strips and sentences take for theirs."""
-    return Favourite(word, name=selection.shipped_model().reader)
+    return Favourite(word, name=selection.load_model().reader)
 
 
 @pytest.mark.parametrize("before", ["", "Ships pass. ", "Nothing of it is known here, and nobody asks. " * 30])
@@ -117,17 +117,17 @@ def test_the_strip_that_a_reader_points_at_stays_whatever_its_words() -> None:
         "The lamp of the lighthouse burns until dawn. " * 3 + "Edda Marsh does it. " + "It rains. " * 60, "x.md"
     )
     assert "Edda Marsh" in kept(knowing("Edda Marsh"), far)
-    weighed = refiner(knowing("Edda Marsh")).weighed(QUESTION, hits(PAGE))
-    others = refiner(Favourite("Edda Marsh", name="another")).weighed(QUESTION, hits(PAGE))
+    weighed = refiner(knowing("Edda Marsh")).score_strips(QUESTION, hits(PAGE))
+    others = refiner(Favourite("Edda Marsh", name="another")).score_strips(QUESTION, hits(PAGE))
     best = max(weighed.scored, key=lambda scored: scored.score)
     assert "Edda Marsh" in best.strip.text
-    assert others == refiner(None).weighed(QUESTION, hits(PAGE))
-    assert refiner(knowing("Edda Marsh")).without_reader().weighed(QUESTION, hits(PAGE)) == others
+    assert others == refiner(None).score_strips(QUESTION, hits(PAGE))
+    assert refiner(knowing("Edda Marsh")).without_reader().score_strips(QUESTION, hits(PAGE)) == others
 
 
 def test_a_damaged_reader_is_done_without_and_said(caplog: pytest.LogCaptureFixture) -> None:
     reading._say.cache_clear()
-    damaged = Damaged("Marsh", name=selection.shipped_model().reader)
+    damaged = Damaged("Marsh", name=selection.load_model().reader)
     grader = OfflineGrader(READ, reader=damaged)
     assert grader.judge(QUESTION, hits(PAGE)) == OfflineGrader(READ).judge(QUESTION, hits(PAGE))
     assert grader._reader is damaged
@@ -146,4 +146,4 @@ def test_a_damaged_reader_is_done_without_and_said(caplog: pytest.LogCaptureFixt
     ],
 )
 def test_bars_of_tables_have_blanks_beside_them(text: str, shown: str) -> None:
-    assert reading.spaced(text) == shown
+    assert reading.space_out(text) == shown

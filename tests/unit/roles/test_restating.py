@@ -4,7 +4,7 @@ import pytest
 
 from selfright.domain.answers import Citation, Message
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.restating import again, answered_before, restated
+from selfright.roles.restating import again, restate, was_answered
 from tests.support.texts import CountedTerms, PlainTokenizer
 
 CITATIONS = (
@@ -28,7 +28,7 @@ HISTORY = (
     ],
 )  # fmt: skip
 def test_the_same_in_fewer_words(text: str) -> None:
-    found = restated(text, HISTORY)
+    found = restate(text, HISTORY)
     assert found is not None
     assert found.question == "How do I descale the kettle?"
     assert found.draft.text == "Limescale is removed with an acid. [1]"
@@ -45,7 +45,7 @@ def test_the_same_in_fewer_words(text: str) -> None:
 )  # fmt: skip
 def test_what_asks_for_anything_else_is_looked_up(text: str) -> None:
     assert again(text) != "less"
-    assert restated(text, HISTORY) is None
+    assert restate(text, HISTORY) is None
 
 
 @pytest.mark.parametrize(
@@ -65,16 +65,16 @@ def test_how_the_same_is_wanted_once_more(text: str, how: str | None) -> None:
 
 
 def test_sources_are_numbered_anew_and_as_many_sentences_as_are_asked_for() -> None:
-    found = restated("두 문장으로 줄여줘", HISTORY)
+    found = restate("두 문장으로 줄여줘", HISTORY)
     assert found is not None
     assert found.draft.text == "Limescale is removed with an acid. [1] Never mix it with bleach. [2]"
     other = (Message("assistant", "No idea. Never mix it with bleach. [2]", CITATIONS, "?"),)
-    assert restated("shorter", other).draft.citations[0].document_id == "bleach.md"  # type: ignore[union-attr]
+    assert restate("shorter", other).draft.citations[0].document_id == "bleach.md"  # type: ignore[union-attr]
 
 
 def test_without_sources_there_is_nothing_to_say_again() -> None:
-    assert restated("shorter please", (Message("assistant", ANSWER),)) is None
-    assert restated("shorter please", ()) is None
+    assert restate("shorter please", (Message("assistant", ANSWER),)) is None
+    assert restate("shorter please", ()) is None
 
 
 class ReadLetters(PlainTokenizer):
@@ -91,8 +91,8 @@ def test_a_question_about_what_several_answers_said_together() -> None:
     said = ["The boiler is serviced every October.", "Its filter is rinsed with cold water."]
     history = [Message("assistant", each) for each in said]
     analyzer = TextAnalyzer(PlainTokenizer(), CountedTerms(said))
-    assert answered_before("Is the boiler filter rinsed in October?", history, analyzer)
-    assert not answered_before("Is the boiler filter rinsed in October?", history[:1], analyzer)
+    assert was_answered("Is the boiler filter rinsed in October?", history, analyzer)
+    assert not was_answered("Is the boiler filter rinsed in October?", history[:1], analyzer)
 
 
 def test_a_long_conversation_is_not_read_anew_in_every_turn() -> None:
@@ -102,5 +102,5 @@ def test_a_long_conversation_is_not_read_anew_in_every_turn() -> None:
     history: list[Message] = []
     for answer in answers:
         history.append(Message("assistant", answer))
-        answered_before("Which wall was painted by the carpenter?", history, analyzer)
+        was_answered("Which wall was painted by the carpenter?", history, analyzer)
     assert tokenizer.letters < 2 * sum(map(len, answers))

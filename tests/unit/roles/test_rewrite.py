@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from selfright.domain.answers import Message, RewriteRequest
 from selfright.domain.text import language_of
 from selfright.roles.analysis import Term, distinct, phrases
-from selfright.roles.rewrite.query_text import LONGEST_QUERY, bounded, strip_prefix
+from selfright.roles.rewrite.query_text import LONGEST_QUERY, bound_query, strip_prefix
 from selfright.roles.rewrite.rewriters import OfflineRewriter
 from tests.support.texts import analyzer, hits, passage
 
@@ -131,8 +131,8 @@ def test_prefixes_are_stripped(written: str, query: str) -> None:
 
 
 def test_bounded_cuts_between_words() -> None:
-    assert bounded("one two three", 9) == "one two"
-    assert bounded("가" * 50, 9) == "가" * 9
+    assert bound_query("one two three", 9) == "one two"
+    assert bound_query("가" * 50, 9) == "가" * 9
 
 
 def test_web_query_is_topic_and_at_most_three_terms() -> None:

@@ -179,13 +179,13 @@ def test_one_keys_uploads_are_let_in_up_to_a_part_and_read_one_at_a_time() -> No
         for _ in range(2):  # nothing is left of the first time
             with ExitStack() as uploads:
                 for _ in range(4):
-                    uploads.enter_context(limiter.admitted("a"))
+                    uploads.enter_context(limiter.admit("a"))
                 with pytest.raises(Refused, match="wait for one of them"):
-                    uploads.enter_context(limiter.admitted("a"))
+                    uploads.enter_context(limiter.admit("a"))
                 for key in ("b", LOCAL_KEY, LOCAL_KEY, LOCAL_KEY):
-                    uploads.enter_context(limiter.admitted(key))
+                    uploads.enter_context(limiter.admit(key))
                 with pytest.raises(Refused, match="too many"):
-                    uploads.enter_context(limiter.admitted("c"))
+                    uploads.enter_context(limiter.admit("c"))
                 tasks = [asyncio.create_task(read_one(key)) for key in "aab"]
                 await asyncio.sleep(0.01)
                 assert read == ["a", "b"]

@@ -110,7 +110,7 @@ def test_wrong_keys_of_one_peer_are_bounded_and_right_ones_go_on(tmp_path: Path)
     assert tried("198.51.100.1", fresh) == "bob"
     assert tried("192.0.2.1", fresh) == "bob"
     assert [tried(f"2001:db8::{n:x}", "sr-x") for n in range(4)][-1] == "rate_limited"  # one network, many addresses
-    ring.revoke(ring.listed()[0].id)
+    ring.revoke(ring.list_keys()[0].id)
     assert tried("192.0.2.1", known) in ("rate_limited", "invalid_api_key")
     ring.close()
 

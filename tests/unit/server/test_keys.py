@@ -60,7 +60,7 @@ def test_a_revoked_key_is_over_also_for_a_ring_that_is_open(opened: Opened) -> N
     assert not other.revoke(key.id)
     assert ring.find(token) is None
     assert ring.any()  # revoking the last one does not open the service
-    assert ring.listed()[0].revoked is not None
+    assert ring.list_keys()[0].revoked is not None
     ring.close()
     other.close()
 
@@ -68,7 +68,7 @@ def test_a_revoked_key_is_over_also_for_a_ring_that_is_open(opened: Opened) -> N
 def test_a_ring_without_a_file_makes_none(tmp_path: Path) -> None:
     ring = KeyRing(tmp_path)
     assert ring.find("sr-0-x") is None
-    assert ring.listed() == []
+    assert ring.list_keys() == []
     assert not ring.revoke("0")
     assert list(tmp_path.iterdir()) == []
 
@@ -88,7 +88,7 @@ def test_keys_are_bounded_and_revoked_ones_make_room(opened: Opened, monkeypatch
         ring.add("c")
     ring.revoke(first.id)
     ring.add("c")
-    assert [key.user for key in ring.listed()] == ["b", "c"]
+    assert [key.user for key in ring.list_keys()] == ["b", "c"]
     ring.close()
 
 

@@ -124,7 +124,7 @@ def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read_or_em
     uploads = recorder.service.uploads
 
     async def story() -> None:
-        with uploads.admitted(LOCAL.key):
+        with uploads.admit(LOCAL.key):
             report = await recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", Deadline(60))
         assert report.added == 1
 
@@ -146,7 +146,7 @@ def test_who_cancels_an_upload_waits_until_its_thread_has_ended() -> None:
             ended.set()
 
         recorder.embed_upload = lambda *_args, **_named: work()  # type: ignore[method-assign]
-        with recorder.service.uploads.admitted(LOCAL.key):
+        with recorder.service.uploads.admit(LOCAL.key):
             taking = asyncio.create_task(recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", deadline))
             await asyncio.to_thread(began.wait)
             taking.cancel()

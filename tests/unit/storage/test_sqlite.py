@@ -78,13 +78,13 @@ def test_a_newer_file_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
 
 def test_what_hinders_is_told_apart(tmp_path: Path) -> None:
     hindering = (PermissionError(13, "Permission denied"), sqlite3.DatabaseError("malformed"))
-    told = [str(LAYOUT.explained(tmp_path, error)) for error in hindering]
+    told = [str(LAYOUT.explain_errors(tmp_path, error)) for error in hindering]
     file = SqliteFile(tmp_path / "x.sqlite", LAYOUT, 0.05)
-    with file.connected() as connection:
+    with file.connect() as connection:
         connection.execute("INSERT INTO t VALUES (1)")
     holder = open_file(tmp_path / "x.sqlite", LAYOUT, 5)
     holder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreError, match=r"held by another process .*try again"), file.connected() as connection:
+    with pytest.raises(StoreError, match=r"held by another process .*try again"), file.connect() as connection:
         connection.execute("DELETE FROM t")
     holder.close()
     file.close()
@@ -96,8 +96,8 @@ def test_a_folder_that_cannot_be_made_means_memory_where_that_will_do(tmp_path: 
     (tmp_path / "home").write_text("a file")
     path = tmp_path / "home" / "x.sqlite"
     file = SqliteFile(path, LAYOUT, or_memory=True)
-    with file.connected() as connection:
+    with file.connect() as connection:
         connection.execute("INSERT INTO t VALUES (1)")
     assert file.path is None
-    with pytest.raises(StoreError, match="cannot be written"), SqliteFile(path, LAYOUT).connected():
+    with pytest.raises(StoreError, match="cannot be written"), SqliteFile(path, LAYOUT).connect():
         pass

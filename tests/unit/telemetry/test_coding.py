@@ -53,7 +53,7 @@ STATES = st.integers(0, 2**32).map(lambda seed: state_of(random.Random(seed)))
 
 
 def there_and_back(value: Any) -> Any:
-    return Unpacker().unpacked(json.loads(json.dumps(Packer().packed(value))))
+    return Unpacker().unpack(json.loads(json.dumps(Packer().pack(value))))
 
 
 def typed(value: Any) -> Any:
@@ -117,12 +117,12 @@ def test_a_passage_is_written_once() -> None:
     long = "word " * 500
     hits = tuple(Hit(passage(long), score, Ranked(1, 2.0)) for score in (0.1, 0.2, 0.3))
     packer = Packer()
-    first = json.dumps(packer.packed(Retrieval(hits)))
-    again = json.dumps(packer.packed(Retrieval(hits)))
+    first = json.dumps(packer.pack(Retrieval(hits)))
+    again = json.dumps(packer.pack(Retrieval(hits)))
     assert first.count("word word") > 0
     assert "word" not in again
     unpacker = Unpacker()
-    assert unpacker.unpacked(json.loads(first)) == unpacker.unpacked(json.loads(again)) == Retrieval(hits)
+    assert unpacker.unpack(json.loads(first)) == unpacker.unpack(json.loads(again)) == Retrieval(hits)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -135,7 +135,7 @@ def test_numbers_that_are_none_survive(value: float) -> None:
 )
 def test_what_is_not_on_the_list_is_refused_by_name(value: object) -> None:
     with pytest.raises(TypeError, match="records of the domain"):
-        Packer().packed((1, value))
+        Packer().pack((1, value))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_what_is_not_on_the_list_is_refused_by_name(value: object) -> None:
 )
 def test_nothing_else_comes_back(packed: Any) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        Unpacker().unpacked(packed)
+        Unpacker().unpack(packed)
 
 
 def test_depth_is_bounded() -> None:
@@ -165,7 +165,7 @@ def test_depth_is_bounded() -> None:
     for _ in range(100):
         packed = {"tuple": [packed]}
     with pytest.raises(ValueError, match="too deeply"):
-        Unpacker().unpacked(packed)
+        Unpacker().unpack(packed)
 
 
 def test_every_record_has_a_name_of_its_own() -> None:

@@ -9,19 +9,19 @@ from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryCl
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.turns import Scope
-from selfright.telemetry.outline import broken, finished, trace_form, trace_of
+from selfright.telemetry.outline import broken, finished_trace, trace_form, trace_of
 from tests.support.traces import ORIGINS, SAID, answer
 
 
 def test_an_outline_holds_no_content() -> None:
-    written = json.dumps(trace_form(finished(answer(), 1.0, Scope("u"), ORIGINS, content=False)))
+    written = json.dumps(trace_form(finished_trace(answer(), 1.0, Scope("u"), ORIGINS, content=False)))
     assert SAID not in written
     assert "ambiguous" in written
     assert "again: rewrite" in written
 
 
 def test_a_full_trace_holds_the_answer_as_ask_gives_it() -> None:
-    trace = finished(answer(), 1.0, Scope("u"), ORIGINS, content=True)
+    trace = finished_trace(answer(), 1.0, Scope("u"), ORIGINS, content=True)
     assert trace.answer is not None
     assert trace.answer["answer"] == SAID
     assert trace.kind == "full"
@@ -30,7 +30,7 @@ def test_a_full_trace_holds_the_answer_as_ask_gives_it() -> None:
 @pytest.mark.parametrize("collections", [None, ("ann", "default")])
 @pytest.mark.parametrize("content", [True, False])
 def test_a_trace_comes_back_from_its_form(content: bool, collections: tuple[str, ...] | None) -> None:
-    trace = finished(answer(), 12.25, Scope("u", collections), ORIGINS, content=content)
+    trace = finished_trace(answer(), 12.25, Scope("u", collections), ORIGINS, content=content)
     again = trace_of(json.loads(json.dumps(trace_form(trace))))
     assert again == trace
 
@@ -42,7 +42,7 @@ def test_every_fact_of_a_step_comes_back() -> None:
         AnswerQuality.ADEQUATE, EvaluationSource.LOCAL, StopReason.ADEQUATE, "rewrite", StopReason.BUDGET, 5,
     )  # fmt: skip
     assert None not in [getattr(whole, field.name) for field in fields(whole)]
-    trace = finished(answer(trace=(Step("grade", 0.5, whole),)), 1.0, Scope("u"), ORIGINS, content=False)
+    trace = finished_trace(answer(trace=(Step("grade", 0.5, whole),)), 1.0, Scope("u"), ORIGINS, content=False)
     (step,) = trace_of(json.loads(json.dumps(trace_form(trace)))).steps
     assert step.outcome == whole
     assert [type(getattr(step.outcome, f.name)) for f in fields(whole)] == [
@@ -58,7 +58,7 @@ def test_an_error_is_kept_by_its_class_alone() -> None:
 
 
 def test_scores_by_pass_are_kept() -> None:
-    trace = finished(answer(), 1.0, Scope("u"), ORIGINS, content=False)
+    trace = finished_trace(answer(), 1.0, Scope("u"), ORIGINS, content=False)
     assert [one.overall for one in trace.passes] == [0.25, 0.82]
     assert [one.documents for one in trace.passes] == [1, 2]
     assert trace.scores["overall"] == 0.82
@@ -89,13 +89,13 @@ def test_scores_by_pass_are_kept() -> None:
     ids=str,
 )
 def test_what_is_no_trace_is_refused(change: dict[str, object]) -> None:
-    form = trace_form(finished(answer(), 1.0, Scope("u"), ORIGINS, content=True))
+    form = trace_form(finished_trace(answer(), 1.0, Scope("u"), ORIGINS, content=True))
     with pytest.raises(ValueError, match=r".+"):
         trace_of({**form, **change})
 
 
 def test_a_trace_that_lacks_a_part_is_refused() -> None:
-    form = trace_form(replace(finished(answer(), 1.0, Scope("u"), ORIGINS, content=False), user="v"))
+    form = trace_form(replace(finished_trace(answer(), 1.0, Scope("u"), ORIGINS, content=False), user="v"))
     del form["origins"]
     with pytest.raises(ValueError, match="lacks a part"):
         trace_of(form)

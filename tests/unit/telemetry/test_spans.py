@@ -248,7 +248,7 @@ def receiver() -> Iterator[Receiver]:
 def test_spans_go_by_otlp_to_where_the_environment_says(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{receiver.server_port}")
     monkeypatch.setattr(otel, "get_tracer_provider", otel.ProxyTracerProvider)  # nobody has set OpenTelemetry up
-    spans = Spans.opened()
+    spans = Spans.open()
     asyncio.run(run_turn(spans))
     spans.close()
     assert {path for path, _ in receiver.requests} == {"/v1/traces"}
@@ -263,7 +263,7 @@ def test_spans_go_by_otlp_to_where_the_environment_says(receiver: Receiver, monk
 def test_a_collector_that_is_not_there_holds_nobody_up_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr(otel, "get_tracer_provider", otel.ProxyTracerProvider)
-    spans = Spans.opened()
+    spans = Spans.open()
     asyncio.run(run_turn(spans))
     began = time.monotonic()
     spans.close()
@@ -274,7 +274,7 @@ def test_a_program_that_has_set_opentelemetry_up_keeps_it(
     provider: TracerProvider, exporter: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(otel, "get_tracer_provider", lambda: provider)
-    spans = Spans.opened()
+    spans = Spans.open()
     asyncio.run(run_turn(spans))
     spans.close()
     asyncio.run(run_turn(spans))  # what belongs to the program was not shut down

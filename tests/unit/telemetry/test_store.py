@@ -11,7 +11,7 @@ import pytest
 from selfright.domain.errors import InputError
 from selfright.domain.traces import Trace
 from selfright.domain.turns import Scope
-from selfright.telemetry.outline import finished
+from selfright.telemetry.outline import finished_trace
 from selfright.telemetry.store import TraceStore
 from tests.support.traces import ORIGINS, answer
 
@@ -20,7 +20,7 @@ ALL = Scope(None)
 
 def trace(number: int, user: str = "u") -> Trace:
     return replace(
-        finished(answer(), 1_000.0 + number, Scope(user), ORIGINS, content=False), id=f"{number:08x}" + "0" * 24
+        finished_trace(answer(), 1_000.0 + number, Scope(user), ORIGINS, content=False), id=f"{number:08x}" + "0" * 24
     )
 
 

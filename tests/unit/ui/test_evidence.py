@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.schemas import NodeOutcome
-from selfright.ui.answers import linked, whole
+from selfright.ui.answers import link_citations, whole
 from selfright.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
 from selfright.ui.state import Step, Turn
 from selfright.ui.words import WORDS, Language
@@ -56,7 +56,7 @@ def test_a_passage_of_any_length_is_shown_in_part() -> None:
 
 def test_markers_are_linked_by_number_and_by_source() -> None:
     citations = [cited(1, 0, 3, "folder/api.md"), cited(2, 0, 3, "b", url="https://example.org/x")]
-    markup = linked(
+    markup = link_citations(
         "A. [1] B. [Source: api.md] C. [Source: https://example.org/x] D. [3] [12]", citations, "t", WORDS["en"]
     )
     assert markup.count('href="#t-source-1"') == 2

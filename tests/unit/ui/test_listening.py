@@ -6,7 +6,7 @@ from collections.abc import Generator
 import pytest
 
 from selfright.domain.errors import ServiceError
-from selfright.ui.state import heard
+from selfright.ui.state import listen
 from selfright.wire.answers import TokenEvent, TurnEvent
 
 
@@ -23,7 +23,7 @@ def test_all_events_come_in_order_and_silence_is_told() -> None:
         for n in range(200):
             yield token(str(n))
 
-    events = heard(stream())
+    events = listen(stream())
     assert next(events) == token("a")
     assert next(events) is None
     go.set()
@@ -35,7 +35,7 @@ def test_an_error_comes_after_what_was_heard_before_it() -> None:
         yield token("a")
         raise ServiceError("no")
 
-    events = heard(stream())
+    events = listen(stream())
     assert next(events) == token("a")
     with pytest.raises(ServiceError, match="no"):
         next(events)
@@ -51,7 +51,7 @@ def test_the_stream_is_closed_when_nobody_listens_any_more() -> None:
         finally:
             closed.set()
 
-    events = heard(stream())
+    events = listen(stream())
     next(events)
     events.close()
     assert closed.wait(30)

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 
 from selfright.ui import reports_view
-from selfright.ui.reports_view import framed, read, studies
+from selfright.ui.reports_view import frame_report, read, studies
 
 
 def write(folder: Path, text: str, age: int = 0) -> Path:
@@ -36,7 +36,7 @@ def test_a_report_is_read_in_part_where_it_is_too_long(tmp_path: Path, monkeypat
 
 
 def test_a_report_is_framed_without_scripts_and_origin() -> None:
-    page = framed("""<p title="x">'</p></iframe><script>top</script>""", "Report")
+    page = frame_report("""<p title="x">'</p></iframe><script>top</script>""", "Report")
     assert 'sandbox=""' in page
     assert "default-src 'none'" in page
     assert "<script" not in page

@@ -13,8 +13,8 @@ from selfright.domain.errors import IndexNotFound, WebUnavailable
 from selfright.domain.passages import Document, WebFinding
 from selfright.web.live import LiveWeb
 from selfright.web.pages import WebCache
-from selfright.web.providers.api import MOST, Result, cleaned
-from selfright.web.types import Tally
+from selfright.web.providers.api import MOST, Result, clean_rows
+from selfright.web.types import RequestCounter
 from tests.support.web_rooms import guard, live
 from tests.support.web_servers import Answer, WebServer, serving, site
 
@@ -36,11 +36,11 @@ class Given:
     def __init__(self, *rows: tuple[str, str, str]) -> None:
         self.rows, self.asked = rows, 0
 
-    async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+    async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
         self.asked += 1
         tally.requests += 1
         assert count <= MOST
-        return cleaned(self.rows, count)
+        return clean_rows(self.rows, count)
 
 
 Pages = Mapping[str, Answer | Callable[[], Answer]]
@@ -221,7 +221,7 @@ def test_one_web_serves_several_loops() -> None:
 
 def test_a_providers_trouble_is_the_callers() -> None:
     class Down(Given):
-        async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+        async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
             raise WebUnavailable("down")
 
     with pytest.raises(WebUnavailable):
@@ -242,7 +242,7 @@ HOSTILE_ROWS: list[tuple[Any, Any, Any]] = [
 
 
 def test_no_result_breaks_what_shows_it() -> None:
-    found = cleaned(HOSTILE_ROWS, 20)
+    found = clean_rows(HOSTILE_ROWS, 20)
     assert len(found) == 2
     for result in found:
         assert not set("<>\"'()[]`\\ \n") & set(result.url)

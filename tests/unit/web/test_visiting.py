@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 
 from selfright.domain.errors import PageRefused, PageUnusable
-from selfright.web.types import Tally
-from selfright.web.visiting import HostThrottle, Visitor
+from selfright.web.politeness import HostThrottle, Visitor
+from selfright.web.types import RequestCounter
 from tests.support.web_rooms import guard, visitor
 from tests.support.web_servers import Answer, WebServer, serving, site
 
@@ -25,7 +25,7 @@ def visit(server: WebServer, *paths: str, visiting: Visitor | None = None) -> li
         found: list[object] = []
         for path in paths:
             try:
-                found.append((await host.fetch(f"http://v.example:{server.port}{path}", Tally())).status)
+                found.append((await host.fetch(f"http://v.example:{server.port}{path}", RequestCounter())).status)
             except (PageRefused, PageUnusable) as error:
                 found.append(error)
         return found
@@ -116,7 +116,9 @@ def test_one_host_is_not_crowded() -> None:
         )
 
         async def many() -> None:
-            await asyncio.gather(*(host.fetch(f"http://v.example:{server.port}/a?{n}", Tally()) for n in range(8)))
+            await asyncio.gather(
+                *(host.fetch(f"http://v.example:{server.port}/a?{n}", RequestCounter()) for n in range(8))
+            )
 
         asyncio.run(many())
     assert most[0] == 2

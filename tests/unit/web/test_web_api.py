@@ -6,7 +6,7 @@ from email.utils import format_datetime
 import pytest
 
 from selfright.domain.errors import SettingsError
-from selfright.resilience import asked_to_wait
+from selfright.resilience import retry_after
 from selfright.web.providers.api import Api, key_from
 from tests.support.web_rooms import guard
 
@@ -16,14 +16,14 @@ from tests.support.web_rooms import guard
     [("3", 3.0), ("0.5", 0.5), ("-7", 0.0), ("", None), ("soon", None), ("nan", None), ("inf", None), ("1e400", None)],
 )
 def test_seconds_to_wait(text: str, seconds: float | None) -> None:
-    assert asked_to_wait({"retry-after": text}) == seconds
+    assert retry_after({"retry-after": text}) == seconds
 
 
 def test_a_date_to_wait_for() -> None:
     later = datetime.now(UTC) + timedelta(seconds=90)
-    assert asked_to_wait({"retry-after": format_datetime(later, usegmt=True)}) == pytest.approx(90, abs=3)
-    assert asked_to_wait({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
-    assert asked_to_wait({"retry-after": "Wed, 99 Oct 2015"}) is None
+    assert retry_after({"retry-after": format_datetime(later, usegmt=True)}) == pytest.approx(90, abs=3)
+    assert retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
+    assert retry_after({"retry-after": "Wed, 99 Oct 2015"}) is None
 
 
 def test_keys_come_from_the_environment() -> None:

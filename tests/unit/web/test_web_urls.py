@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import PageRefused
-from selfright.web.addresses import joined, redirected, target_of
+from selfright.web.addresses import join_path, redirect, target_of
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,13 @@ def test_anything_is_read_or_refused(text: str) -> None:
     ],
 )
 def test_where_a_redirect_leads(location: str, url: str) -> None:
-    assert redirected(target_of("https://h.example/x/y"), location).url == url
+    assert redirect(target_of("https://h.example/x/y"), location).url == url
 
 
 def test_a_redirect_out_of_the_web_is_refused() -> None:
     for location in ("javascript:alert(1)", "file:///etc/passwd", "http://a b/", "http://[::1%25lo]/"):
         with pytest.raises(PageRefused):
-            redirected(target_of("https://h.example/"), location)
+            redirect(target_of("https://h.example/"), location)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_a_redirect_out_of_the_web_is_refused() -> None:
     ],
 )
 def test_bases_and_paths(base: str, path: str, url: str) -> None:
-    assert joined(base, path) == url
+    assert join_path(base, path) == url

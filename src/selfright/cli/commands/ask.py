@@ -45,13 +45,13 @@ def ask(selfright: "Selfright", question: str, as_json: bool, **options: Any) ->
     from selfright.schemas import answer_view
 
     watched = sys.stderr.isatty() and not as_json
-    answer = _watched(selfright, question, options) if watched else selfright.ask(question, **options)
+    answer = _show_progress(selfright, question, options) if watched else selfright.ask(question, **options)
     if options["record"]:
         click.echo(f"recorded; run it again with: selfright trace replay {answer.trace_id[:8]}", err=True)
     tell(answer_view(answer), [account(answer)], as_json=as_json)
 
 
-def _watched(selfright: "Selfright", question: str, options: dict[str, Any]) -> "Answer":
+def _show_progress(selfright: "Selfright", question: str, options: dict[str, Any]) -> "Answer":
     """The answer; a terminal shows what a turn that takes long has done last."""
     from selfright.cli.progress import working
 
@@ -87,14 +87,14 @@ def search(selfright: "Selfright", query: str, k: int, collections: tuple[str, .
 
     Reports on stderr, and in each row of --json, what was used (words, meaning or both) and why.
     """
-    from selfright.schemas import search_view, searched_view
+    from selfright.schemas import search_method_view, search_view
 
     found = selfright.retrieve(query, k, collections)
     if found.trust:
         click.secho(f"searched by {_BY[found.trust.by]}: {found.trust.why}", dim=True, err=True)
     rows = search_view(found.hits)
     if as_json:
-        print_json([{**row, "searched": searched_view(found.trust)} for row in rows])
+        print_json([{**row, "searched": search_method_view(found.trust)} for row in rows])
         return
     if not rows:
         click.echo("nothing found", err=True)

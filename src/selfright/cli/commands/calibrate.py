@@ -57,9 +57,9 @@ def calibrate(selfright: "Selfright", labelled: Path, out: Path | None, risk: fl
     if out is not None:
         check_installed()
     with bar("Grading") as progress:
-        report, path = selfright.calibrate(labelled, risk=risk, progress=progress, accept=yes or _asked)
+        report, path = selfright.calibrate(labelled, risk=risk, progress=progress, accept=yes or _confirm)
     figures = _figures(report)
-    files = _written(out, report, figures) if out else []
+    files = _write_files(out, report, figures) if out else []
     stored = {"stored": str(path) if path else None, "harms": harms(report)}
     form = {**figures, **stored, "files": [str(file) for file in files]}
     told = [f"stored in {path}" if path else "not stored", *(f"wrote {file}" for file in files)]
@@ -71,7 +71,7 @@ def calibrate(selfright: "Selfright", labelled: Path, out: Path | None, risk: fl
         )
 
 
-def _asked(found: Sequence[str]) -> bool:
+def _confirm(found: Sequence[str]) -> bool:
     """On a terminal the user decides; elsewhere nobody is there to ask."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
@@ -111,7 +111,7 @@ def _judge_lines(found: "Opinions", others: str) -> Iterator[str]:
 def _set_lines(report: "CalibrationReport") -> Iterator[str]:
     found = report.calibration
     yield click.style("\nanswering only the surest questions, by the grader's sufficiency", bold=True)
-    for point in _sampled(report):
+    for point in _sample(report):
         yield f"  {point.coverage:4.0%} answered: {point.risk:4.0%} without a passage that helps"
     yield f"  area under the curve: {report.aurc:.3f}"
     if not report.thresholds_fitted:
@@ -135,26 +135,26 @@ def _figures(report: "CalibrationReport | ClaimReport") -> dict[str, Any]:
         kind: {"before": report.before, "after": report.after},
         "method": report.method,
         "reliability": {"before": report.reliability_before, "after": report.reliability_after},
-        "calibration": report.calibration.stored(),
+        "calibration": report.calibration.as_json(),
     }
     if report.opinions:
         found["judge"] = report.opinions
     if isinstance(report, CalibrationReport):
         found["sets"] = {"before": report.sets_before, "after": report.sets_after}
-        found["risk_coverage"] = {"aurc": report.aurc, "points": _sampled(report)}
+        found["risk_coverage"] = {"aurc": report.aurc, "points": _sample(report)}
         found["verdicts"] = report.verdicts
         found["thresholds_fitted"] = report.thresholds_fitted
     plain: dict[str, Any] = json.loads(TypeAdapter(dict[str, Any]).dump_json(found))
     return plain
 
 
-def _sampled(report: "CalibrationReport") -> list["Point"]:
+def _sample(report: "CalibrationReport") -> list["Point"]:
     """The points of the curve at or just above each tenth of the questions, each once."""
     points = [next(p for p in report.curve if p.coverage >= share - 1e-9) for share in _COVERAGES]
     return list(dict.fromkeys(points))
 
 
-def _written(out: Path, report: "CalibrationReport | ClaimReport", figures: dict[str, Any]) -> list[Path]:
+def _write_files(out: Path, report: "CalibrationReport | ClaimReport", figures: dict[str, Any]) -> list[Path]:
     from selfright.cli.plots import line_plot
     from selfright.roles.calibration.refit import CalibrationReport
 

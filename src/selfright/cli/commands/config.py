@@ -96,7 +96,7 @@ def check(name: str, yes: bool, items: int | None, minutes: float, assignments: 
     jobs that it passed.
     """
     from selfright.domain.errors import UsageError
-    from selfright.evals.models.checking import Limits, planned_calls, probes
+    from selfright.evals.models.checking import Limits, plan_calls, probes
     from selfright.llm.checks import FILE, ModelChecks
     from selfright.settings import OFFLINE, load_settings
     from selfright.wiring.models import Models
@@ -106,13 +106,13 @@ def check(name: str, yes: bool, items: int | None, minutes: float, assignments: 
     if settings.llm == OFFLINE:
         raise UsageError("a check needs a model: selfright models check openai:gpt-4o-mini, or local:smollm2")
     Models(settings).close()  # a model that is not there costs nothing
-    calls = planned_calls(found, items)
+    calls = plan_calls(found, items)
     sent, received = calls * _SENT, calls * _RECEIVED
     click.echo(f"{calls} calls of {name} at most: about {sent:,} tokens to it and {received:,} from it", err=True)
     if not (yes or as_json or name.startswith("local:")):
         _confirm()
-    report, seconds = _checked(settings, found, Limits(items, 60 * minutes))
-    stored = _stored(report)
+    report, seconds = _run_check(settings, found, Limits(items, 60 * minutes))
+    stored = _view(report)
     path = ModelChecks(settings.home / FILE).keep(report.model, stored)
     form = {"model": report.model, **stored, "seconds": round(seconds, 1), "stored": str(path)}
     tell(form, [*_lines(report), f"stored in {path}"], as_json=as_json)
@@ -133,12 +133,12 @@ def _confirm() -> None:
         raise click.Abort
 
 
-def _checked(settings: "Settings", found: "Probes", limits: "Limits") -> "tuple[CheckReport, float]":
+def _run_check(settings: "Settings", found: "Probes", limits: "Limits") -> "tuple[CheckReport, float]":
     import time
 
     from selfright.cli.progress import bar
     from selfright.evals.models.checking import NoWriter, check_model
-    from selfright.wiring.examining import open_bench
+    from selfright.wiring.evaluation_run import open_bench
 
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="selfright-check-") as folder:
@@ -151,7 +151,7 @@ def _checked(settings: "Settings", found: "Probes", limits: "Limits") -> "tuple[
     return report, time.perf_counter() - began
 
 
-def _stored(report: "CheckReport") -> dict[str, Any]:
+def _view(report: "CheckReport") -> dict[str, Any]:
     from importlib.metadata import version
 
     jobs = {

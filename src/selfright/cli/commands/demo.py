@@ -46,7 +46,7 @@ def demo() -> None:
             question = questions.get(asked, asked)
             click.secho(f"{number}. {path}", bold=True)
             click.secho(f"   {question}\n", fg="cyan")
-            click.echo(_indented(account(selfright.ask(question))) + "\n")
+            click.echo(_indent(account(selfright.ask(question))) + "\n")
     program = sys.argv[0] if Path(sys.argv[0]).name == "selfright" else "selfright"
     click.echo("Now with your own documents:")
     click.echo(f"  {program} index add DOCS/")
@@ -74,5 +74,5 @@ def _questions() -> dict[str, str]:
         return {row["id"]: row["question"] for row in map(json.loads, lines)}
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"   {line}".rstrip() for line in text.splitlines())

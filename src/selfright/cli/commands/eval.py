@@ -72,14 +72,14 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
     from selfright.cli.experiment_report import tell as tell_study
     from selfright.cli.progress import bar
     from selfright.evals.beir import load
-    from selfright.evals.retrieval import MEASURES, evaluate_retrieval, parsed, write_runs
+    from selfright.evals.retrieval import MEASURES, evaluate_retrieval, parse_measures, write_runs
 
-    parsed(measures)  # a wrong name, or no library, should be heard of before anything is indexed
+    parse_measures(measures)  # a wrong name, or no library, should be heard of before anything is indexed
     out, seed = options["out"], options["seed"]
     data = load(folder, split).sample(options["limit"], seed)
     with _corpus(data, index, values_of(options["assignments"])) as selfright, bar("Searching") as progress:
         measured = evaluate_retrieval(selfright, data, measures=measures or MEASURES, seed=seed, progress=progress)
-    files = [*_written(measured.study, out), *write_runs(measured, out)] if out else []
+    files = [*_write_files(measured.study, out), *write_runs(measured, out)] if out else []
     if options["as_json"]:
         print_json(figures(measured.study, files))
     else:
@@ -117,7 +117,7 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
     )  # fmt: skip
     with bar("Asking") as progress:
         study = run(plan, out, progress)
-    files = _written(study, out, options["no_texts"]) if out else []
+    files = _write_files(study, out, options["no_texts"]) if out else []
     if options["as_json"]:
         print_json(figures(study, files))
     else:
@@ -137,22 +137,22 @@ def report(folder: Path, no_texts: bool, as_json: bool) -> None:
     from selfright.domain.errors import InputError
     from selfright.evals.report.writing import write_report
     from selfright.evals.results import read_study
-    from selfright.evals.writing import redacted
+    from selfright.evals.writing import redact
 
     file = folder / "study.json"
     if not file.is_file():
         raise InputError(f"there is no study.json in {folder}; give the --out folder of an evaluation or an ablation")
     study = read_study(file)
-    path = write_report(redacted(study) if no_texts else study, folder)
+    path = write_report(redact(study) if no_texts else study, folder)
     tell({"files": [str(path)]}, [f"wrote {path}"], as_json=as_json)
 
 
-def _written(study: "Study", out: Path, no_texts: bool = False) -> list[Path]:
+def _write_files(study: "Study", out: Path, no_texts: bool = False) -> list[Path]:
     from selfright.domain.errors import MissingExtra
     from selfright.evals.report.writing import write_report
-    from selfright.evals.writing import redacted, write
+    from selfright.evals.writing import redact, write
 
-    kept = redacted(study) if no_texts else study
+    kept = redact(study) if no_texts else study
     files = write(kept, out)
     try:
         return [*files, write_report(kept, out)]

@@ -9,7 +9,7 @@ import click
 from selfright.cli.commands.index_sync import belonging_options, exit_code, sync, tell_report
 from selfright.cli.commands.index_transfer import export, import_
 from selfright.cli.commands.options import (
-    counted,
+    format_counts,
     index_option,
     json_option,
     on_index,
@@ -18,7 +18,7 @@ from selfright.cli.commands.options import (
     set_option,
     tell,
 )
-from selfright.domain.text import composed
+from selfright.domain.text import compose_name
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
@@ -127,7 +127,7 @@ def reembed(selfright: "Selfright", to: str | None, as_json: bool) -> None:
     else:
         click.echo(f"{report.location}: {report.before} → {report.embedder}")
         click.echo("the same as before: documents with their ids, texts, passages, collections and facts")
-    click.echo(counted({"documents": report.documents, "passages": report.passages, "vectors": report.vectors}))
+    click.echo(format_counts({"documents": report.documents, "passages": report.passages, "vectors": report.vectors}))
     lacking = report.passages - report.vectors
     if lacking and report.vectors:
         say(f"{lacking:,} passages are in no language that {report.embedder} knows")
@@ -181,7 +181,7 @@ def add(
 def remove(selfright: "Selfright", document_ids: tuple[str, ...], as_json: bool) -> int:
     """Remove documents by id ('selfright index list' shows the ids)."""
     removed = selfright.remove(document_ids)
-    missing = [each for each in document_ids if each not in removed and composed(each) not in removed]
+    missing = [each for each in document_ids if each not in removed and compose_name(each) not in removed]
     for document_id in missing:
         say(f"no document '{document_id}' in the index; see 'selfright index list'")
     tell({"removed": removed, "missing": missing}, [f"{len(removed):,} removed"], as_json=as_json)
@@ -209,11 +209,11 @@ def info(selfright: "Selfright", as_json: bool) -> None:
     from selfright.schemas import info_view
 
     form = info_view(selfright.info())
-    lines = (f"{name:<15} {_shown(value)}" for name, value in form.items() if value != ())  # (): the store can do all
+    lines = (f"{name:<15} {_format(value)}" for name, value in form.items() if value != ())  # (): the store can do all
     tell(form, lines, as_json=as_json)
 
 
-def _shown(value: object) -> str:
+def _format(value: object) -> str:
     match value:
         case dict():
             return ", ".join(f"{name} {number:,}" for name, number in value.items())

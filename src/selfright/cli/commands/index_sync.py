@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from selfright.cli.commands.options import (
-    counted,
+    format_counts,
     index_option,
     json_option,
     opening,
@@ -40,7 +40,7 @@ def tell_report(report: "Report", *, as_json: bool, pruned: bool = False, dry_ru
     else:
         if dry_run:
             tell_changes(report)
-        counts = counted(_counts(report, pruned=pruned))
+        counts = format_counts(_counts(report, pruned=pruned))
         click.echo(f"{counts} (nothing was changed: --dry-run)" if dry_run else counts)
 
 
@@ -86,14 +86,14 @@ def _tell_failed(report: "Report") -> None:
         say(f"{path}: {why}")
     more = Counter(why for _, why in report.failed[_LISTED:])
     if more:
-        say(f"and {sum(more.values()):,} more that failed: {_listed(more.items())}")
+        say(f"and {sum(more.values()):,} more that failed: {_format_counts(more.items())}")
 
 
 def _tell_skipped(report: "Report") -> None:
     for path, why in report.skipped_names[:_NAMED]:
         say(f"passed over {path} ({why})")
     if report.skipped > _NAMED:
-        say(f"passed over {report.skipped:,} in all: {_listed(report.skipped_why)}")
+        say(f"passed over {report.skipped:,} in all: {_format_counts(report.skipped_why)}")
 
 
 def _tell_recognised(report: "Report") -> None:
@@ -103,7 +103,7 @@ def _tell_recognised(report: "Report") -> None:
         say(f"text of scanned pages recognised in {len(report.recognised):,} documents")
 
 
-def _listed(counts: Iterable[tuple[str, int]]) -> str:
+def _format_counts(counts: Iterable[tuple[str, int]]) -> str:
     most = sorted(counts, key=lambda count: -count[1])
     shown = "; ".join(f"{number:,} × {why}" for why, number in most[:_NAMED])
     return shown + ("; …" if len(most) > _NAMED else "")
@@ -210,7 +210,7 @@ class Watch:
             say(f"{path}: {why}")
         if report.added or report.replaced or report.removed:
             tell_changes(report)
-            click.echo(counted(_counts(report, pruned=True)), err=True)
+            click.echo(format_counts(_counts(report, pruned=True)), err=True)
 
 
 def _watchfiles() -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from selfright.cli.commands.options import (
-    counted,
+    format_counts,
     index_option,
     json_option,
     on_index,
@@ -60,7 +60,7 @@ def import_(
     for note in report.notes:
         say(note)
     counts = {name: getattr(report, name) for name in ("added", "replaced", "passages", "vectors")}
-    tell({**counts, "notes": list(report.notes)}, [counted(counts)], as_json=as_json)
+    tell({**counts, "notes": list(report.notes)}, [format_counts(counts)], as_json=as_json)
 
 
 @click.command(name="export")
@@ -78,4 +78,4 @@ def export(selfright: "Selfright", folder: Path, as_json: bool, **options: bool)
         report = selfright.export(folder, progress=progress, **options)
     counts = {"documents": report.documents, "rows": report.rows, "vectors": report.vectors}
     form = {**counts, "folder": str(report.folder)}
-    tell(form, [f"{counted(counts)} → {report.folder}"], as_json=as_json)
+    tell(form, [f"{format_counts(counts)} → {report.folder}"], as_json=as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from selfright.cli.commands.options import json_option, say, set_option, settled, tell
+from selfright.cli.commands.options import json_option, say, set_option, tell, with_settings
 
 if TYPE_CHECKING:
     from selfright.server.keys import Key, Keys
@@ -26,7 +26,7 @@ def on_keys(command: Callable[..., Any]) -> Callable[..., Any]:
         with closing(open_keys(load_settings(values))) as ring:
             return command(ring, *arguments, **others)
 
-    return settled(set_option)(run)
+    return with_settings(set_option)(run)
 
 
 @click.group()
@@ -60,7 +60,7 @@ def add(ring: "Keys", user: str, collections: tuple[str, ...], admin: bool, note
 @json_option
 def list_(ring: "Keys", as_json: bool) -> None:
     """List the keys: id, user, rights, whether revoked. The keys themselves are not stored."""
-    found = ring.listed()
+    found = ring.list_keys()
     tell([asdict(key) for key in found], map(_line, found), as_json=as_json)
 
 

@@ -33,10 +33,10 @@ session_option = click.option("--session", metavar="ID", help="Keep the conversa
 user_option = click.option("--user", metavar="ID", help="Whose session and profile [default: local].")
 
 
-def settled(*options: Callable[[F], F]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def with_settings(*options: Callable[[F], F]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds options, and hands a command what they set, as ``Selfright.open`` takes it, before its other arguments."""
 
-    def added(command: Callable[..., Any]) -> Callable[..., Any]:
+    def add_options(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def run(*arguments: Any, assignments: tuple[str, ...], **others: Any) -> Any:
             given = {name: others.pop(name) for name in ("index", "preset", "embedder") if name in others}
@@ -44,13 +44,13 @@ def settled(*options: Callable[[F], F]) -> Callable[[Callable[..., Any]], Callab
 
         return reduce(lambda made, option: option(made), reversed(options), run)
 
-    return added
+    return add_options
 
 
 def opening(*options: Callable[[F], F]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds options, and hands a command the ``Selfright`` that they open; it is closed when the command is done."""
 
-    def added(command: Callable[..., Any]) -> Callable[..., Any]:
+    def add_options(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def run(values: dict[str, Any], *arguments: Any, **others: Any) -> Any:
             from selfright.api.selfright import Selfright
@@ -58,9 +58,9 @@ def opening(*options: Callable[[F], F]) -> Callable[[Callable[..., Any]], Callab
             with Selfright.open(**values) as selfright:
                 return command(selfright, *arguments, **others)
 
-        return settled(*options)(run)
+        return with_settings(*options)(run)
 
-    return added
+    return add_options
 
 
 on_index = opening(index_option, set_option)
@@ -97,6 +97,6 @@ def say(message: str) -> None:
     click.echo(f"selfright: {message}", err=True)
 
 
-def counted(counts: Mapping[str, int]) -> str:
+def format_counts(counts: Mapping[str, int]) -> str:
     """Counts in one line."""
     return ", ".join(f"{name} {number:,}" for name, number in counts.items())

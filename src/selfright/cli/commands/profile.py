@@ -25,7 +25,7 @@ def profile() -> None:
 def show(selfright: "Selfright", user: str, as_json: bool) -> None:
     """Show the current profile of USER, and contradictions in it."""
     known, summary = selfright.profile(user), selfright.profile_summary(user)
-    _told(user, known, summary, as_json)
+    _print_profile(user, known, summary, as_json)
 
 
 @profile.command("set")
@@ -40,7 +40,7 @@ def put(selfright: "Selfright", user: str, facts: tuple[str, ...], as_json: bool
     """
     given = _facts(facts)
     known, summary = selfright.set_profile(given, user), selfright.profile_summary(user)
-    _told(user, known, summary, as_json)
+    _print_profile(user, known, summary, as_json)
 
 
 @profile.command()
@@ -90,7 +90,7 @@ def _facts(pairs: tuple[str, ...]) -> dict[str, object]:
     return dict(facts)
 
 
-def _told(user: str, known: "Profile", summary: str, as_json: bool) -> None:
+def _print_profile(user: str, known: "Profile", summary: str, as_json: bool) -> None:
     from selfright.schemas import profile_view
 
     if not (as_json or known.slots):

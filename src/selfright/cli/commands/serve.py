@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from selfright.cli.commands.options import index_option, preset_option, say, set_option, settled
+from selfright.cli.commands.options import index_option, preset_option, say, set_option, with_settings
 
 _NEEDED = ("fastapi", "uvicorn", "multipart", "prometheus_client", "sse_starlette")
 
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@settled(
+@with_settings(
     click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
     click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 takes a free one."),
     click.option(
@@ -111,7 +111,7 @@ def _tell(url: str) -> None:
 
 
 @click.command()
-@settled(
+@with_settings(
     click.option("--http", is_flag=True, help="Serve over HTTP (at /mcp of 'selfright serve') instead of stdio."),
     click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on, with --http."),
     click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="Port, with --http."),

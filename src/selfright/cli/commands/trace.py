@@ -27,12 +27,12 @@ def trace() -> None:
 def list_(limit: int, user: str | None, as_json: bool) -> None:
     """List the stored traces: id, time, preset, quality, stop reason, cost."""
     from selfright.api.selfright import Selfright
-    from selfright.telemetry.drawing import listed
+    from selfright.telemetry.drawing import draw_list
     from selfright.telemetry.outline import trace_form
 
     with Selfright.open() as selfright:
         traces = selfright.traces(limit, user)
-    tell([trace_form(one) for one in traces], [listed(traces)], as_json=as_json)
+    tell([trace_form(one) for one in traces], [draw_list(traces)], as_json=as_json)
     if traces and all(one.kind != "full" for one in traces):
         click.echo(_NOT_RECORDED, err=True)
 
@@ -43,12 +43,12 @@ def list_(limit: int, user: str | None, as_json: bool) -> None:
 def show(trace_id: str, as_json: bool) -> None:
     """Draw the turn ID: its path with loops, verdicts, scores by pass, times. The first digits of an id are enough."""
     from selfright.api.selfright import Selfright
-    from selfright.telemetry.drawing import drawn
+    from selfright.telemetry.drawing import draw_trace
     from selfright.telemetry.outline import trace_form
 
     with Selfright.open() as selfright:
         found = selfright.trace(trace_id)
-    tell(trace_form(found), [drawn(found)], as_json=as_json)
+    tell(trace_form(found), [draw_trace(found)], as_json=as_json)
     if found.kind != "full":
         click.echo(_NOT_RECORDED, err=True)
 
@@ -86,7 +86,7 @@ def replay(
     settings = {name: value for name, value in values.items() if name not in FLAG_NAMES}
     with Selfright.open(**settings) as selfright:
         replayed = selfright.replay(trace_id, preset=preset, flags=flags, start_at=start_at, live=live)
-    tell(_form(replayed), [_told(replayed)], as_json=as_json)
+    tell(_form(replayed), [_cost_line(replayed)], as_json=as_json)
 
 
 @trace.command()
@@ -122,7 +122,7 @@ def _form(replayed: "Replay") -> dict[str, object]:
     }
 
 
-def _told(replayed: "Replay") -> str:
+def _cost_line(replayed: "Replay") -> str:
     from selfright.cli.render_answer import account
     from selfright.telemetry.drawing import plain
 
@@ -131,7 +131,7 @@ def _told(replayed: "Replay") -> str:
     rows = [
         f"answer: {'as before' if same else 'another one'}; "
         f"stopped {plain(before.get('stop_reason', '?'))} before, {replayed.answer.stop_reason.value} now",
-        f"reused: {_counted(replayed.reused)}; asked anew: {_counted(replayed.asked)}; "
+        f"reused: {_format_counts(replayed.reused)}; asked anew: {_format_counts(replayed.asked)}; "
         f"model calls: {replayed.answer.cost.llm_calls} (a fresh run: {replayed.fresh.llm_calls})",
         *(
             f"missing: {plain(one)}; this is not what a fresh run gives (--live asks for it)"
@@ -142,5 +142,5 @@ def _told(replayed: "Replay") -> str:
     return "\n".join([account(replayed.answer), "", f"Replay of {replayed.of.id}:", *(f"  {row}" for row in rows)])
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _format_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{port} {count}" for port, count in sorted(counts.items())) or "nothing"

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from selfright.cli.commands.options import index_option, preset_option, set_option, settled
+from selfright.cli.commands.options import index_option, preset_option, set_option, with_settings
 from selfright.cli.commands.serve import check_installed, index_first, tell_missing_index
 
 HERE = "127.0.0.1"
@@ -14,7 +14,7 @@ HERE = "127.0.0.1"
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@settled(
+@with_settings(
     click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Port of the page [default: a free one]."),
     click.option("--service", metavar="URL", help="Use a running service instead of starting one."),
     click.option(

@@ -32,12 +32,12 @@ _ENDING = re.compile(
 )
 
 
-def said(answer: str) -> str:
+def spoken_text(answer: str) -> str:
     """An answer without its citation markers, in composed characters."""
     return unicodedata.normalize("NFC", _SOURCE.sub("", MARKER.sub(" ", answer))).strip()
 
 
-def normalised(text: str) -> str:
+def normalize(text: str) -> str:
     """Lower case, without punctuation and articles, words parted by one blank."""
     text = unicodedata.normalize("NFC", text)
     if has_hangul(text):
@@ -47,7 +47,7 @@ def normalised(text: str) -> str:
 
 def exact(answer: str, gold: str) -> bool:
     """Whether both are the same once normalised."""
-    return normalised(answer) == normalised(gold)
+    return normalize(answer) == normalize(gold)
 
 
 def f1(answer: str, gold: str) -> float:
@@ -83,11 +83,11 @@ def contains(answer: str, gold: str) -> bool:
 
 
 def _with_points(text: str) -> str:
-    return normalised(_DECIMAL.sub(_POINT, text.translate(_DASHES)))
+    return normalize(_DECIMAL.sub(_POINT, text.translate(_DASHES)))
 
 
 def _units(text: str, gold: str) -> Sequence[str]:
-    tokens = normalised(text).split()
+    tokens = normalize(text).split()
     return [character for token in tokens for character in token] if has_hangul(gold) else tokens
 
 
@@ -209,12 +209,12 @@ def _stands_in(text: str, question: Question) -> bool:
 
 def _share_in(text: str, question: Question) -> float:
     """The largest share of a long gold answer's words that stands in a text."""
-    return max((recall(text, gold) for gold in question.answers if len(normalised(gold).split()) > LONG), default=0.0)
+    return max((recall(text, gold) for gold in question.answers if len(normalize(gold).split()) > LONG), default=0.0)
 
 
 def answer_of(sample: Sample) -> str:
     """What was said; nothing when the turn abstained."""
-    return "" if sample.turn.abstained else said(sample.turn.answer)
+    return "" if sample.turn.abstained else spoken_text(sample.turn.answer)
 
 
 def golds_of(sample: Sample) -> tuple[str, ...] | None:

@@ -14,14 +14,14 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Message, RewriteRequest, Sentence
-from selfright.domain.chat import Job, Say
-from selfright.domain.errors import FAILURES
+from selfright.domain.chat import Job, OnText
+from selfright.domain.errors import RECOVERABLE_ERRORS
 from selfright.domain.judgements import AnswerQuality, Grading, QueryClass
 from selfright.domain.passages import Hit, Language
 from selfright.domain.text import language_of
 from selfright.evals.models.report import CheckReport, JobReport
 from selfright.flow.evidence import whole
-from selfright.wiring.examining import Bench
+from selfright.wiring.evaluation_run import Bench
 
 _FILE = "probes.json"
 
@@ -70,7 +70,7 @@ Progress = Callable[[int, int, str], None]
 T = TypeVar("T")
 
 
-def planned_calls(probes: Probes, most: int | None = None) -> int:
+def plan_calls(probes: Probes, most: int | None = None) -> int:
     """How many calls a check takes, when each gets a usable reply; with at most ``most`` items of a job."""
     questions = len(probes.questions)
     jobs = (questions, 2 * questions, len(probes.messages), len(probes.followups) + len(probes.rewrites), questions)
@@ -93,20 +93,22 @@ async def check_model(
     The items come in an order that is always the same, and that mixes their kinds. A job ends when its answer is clear,
     or when its share of the seconds that are left is over.
     """
-    hits = {question.text: await _found(bench, question) for question in probes.questions}
+    hits = {question.text: await _search(bench, question) for question in probes.questions}
     jobs: dict[Job, Items] = {
-        Job.GRADE: [partial(_graded, bench, q, hits[q.text]) for q in probes.questions if _divides(q, hits[q.text])],
+        Job.GRADE: [
+            partial(_check_grading, bench, q, hits[q.text]) for q in probes.questions if _divides(q, hits[q.text])
+        ],
         Job.EVALUATE: [
-            partial(_judged, bench, q, hits[q.text], text, holds)
+            partial(_check_judging, bench, q, hits[q.text], text, holds)
             for q in probes.questions
             for text, holds in ((q.true, True), (q.false, False))
         ],
-        Job.CLASSIFY: [partial(_classified, bench, m["text"], m["class"]) for m in probes.messages],
+        Job.CLASSIFY: [partial(_check_classifying, bench, m["text"], m["class"]) for m in probes.messages],
         Job.REWRITE: [
-            *(partial(_followed, bench, f["before"], f["question"], f["names"]) for f in probes.followups),
+            *(partial(_check_follow_up, bench, f["before"], f["question"], f["names"]) for f in probes.followups),
             *(partial(_rewritten, bench, r) for r in probes.rewrites),
         ],
-        Job.ANSWER: [partial(_written, bench, q, hits[q.text]) for q in probes.questions],
+        Job.ANSWER: [partial(_check_writing, bench, q, hits[q.text]) for q in probes.questions],
     }
     jobs = {job: _some(items, limits.items) for job, items in jobs.items()}
     total, begun, until = sum(map(len, jobs.values())), 0, time.perf_counter() + limits.seconds
@@ -158,24 +160,24 @@ def _failures(bench: Bench) -> int:
     return sum(bench.meter.troubles.values()) + bench.failed
 
 
-async def _found(bench: Bench, question: Question) -> tuple[Hit, ...]:
+async def _search(bench: Bench, question: Question) -> tuple[Hit, ...]:
     """The question's passages in its own language: the set has the same in both."""
     found = await bench.retriever.search(question.text, _SEARCHED)
     return tuple(hit for hit in found.hits if hit.passage.language == question.language)[:_SHOWN]
 
 
-async def _tried(bench: Bench, asked: Awaitable[T]) -> T | None:
+async def _try(bench: Bench, asked: Awaitable[T]) -> T | None:
     """What the model made of it; None where that is of no use."""
     try:
         return await asked
-    except FAILURES:
+    except RECOVERABLE_ERRORS:
         bench.failed += 1
         return None
 
 
-async def _graded(bench: Bench, question: Question, hits: Sequence[Hit]) -> tuple[float, float]:
+async def _check_grading(bench: Bench, question: Question, hits: Sequence[Hit]) -> tuple[float, float]:
     ours = await bench.offline.grader.grade(question.text, hits)
-    theirs = await _tried(bench, bench.model.grader.grade(question.text, hits))
+    theirs = await _try(bench, bench.model.grader.grade(question.text, hits))
     return _order(theirs, hits, question) if theirs else _UNKNOWN, _order(ours, hits, question)
 
 
@@ -199,27 +201,31 @@ def _answers(document_id: str, question: Question) -> bool:
     return document_id == question.document
 
 
-async def _judged(bench: Bench, question: Question, hits: Sequence[Hit], text: str, holds: bool) -> tuple[float, float]:
+async def _check_judging(
+    bench: Bench, question: Question, hits: Sequence[Hit], text: str, holds: bool
+) -> tuple[float, float]:
     draft = Draft(text, (Sentence(text),))
     request = EvaluationRequest(
         question=question.text, draft=draft, language=question.language, hits=tuple(hits), strips=whole(hits)
     )
 
     ours = await bench.offline.evaluator.evaluate(request)
-    theirs = await _tried(bench, bench.model.evaluator.evaluate(request))
+    theirs = await _try(bench, bench.model.evaluator.evaluate(request))
     values = [
         float((one.answer_quality is AnswerQuality.ADEQUATE) == holds) if one else _UNKNOWN for one in (theirs, ours)
     ]
     return values[0], values[1]
 
 
-async def _classified(bench: Bench, text: str, kind: str) -> tuple[float, float]:
+async def _check_classifying(bench: Bench, text: str, kind: str) -> tuple[float, float]:
     wanted = QueryClass(kind)
     theirs, ours = [await roles.classifier.classify(text) for roles in (bench.model, bench.offline)]
     return float(theirs is wanted), float(ours is wanted)
 
 
-async def _followed(bench: Bench, before: Sequence[str], question: str, names: Sequence[str]) -> tuple[float, float]:
+async def _check_follow_up(
+    bench: Bench, before: Sequence[str], question: str, names: Sequence[str]
+) -> tuple[float, float]:
     history = (Message("user", before[0]), Message("assistant", before[1]))
     theirs, ours = [await roles.rewriter.standalone(question, history) for roles in (bench.model, bench.offline)]
     return _has_any(theirs, names), _has_any(ours, names)
@@ -246,7 +252,7 @@ def _has_all(text: str, names: Sequence[str]) -> float:
     return sum(name.casefold() in text.casefold() for name in names) / len(names)
 
 
-async def _written(bench: Bench, question: Question, hits: Sequence[Hit]) -> tuple[float, float]:
+async def _check_writing(bench: Bench, question: Question, hits: Sequence[Hit]) -> tuple[float, float]:
     strips = whole(hits[:_WRITTEN_FROM])
     system, user = await bench.offline.prompter.prompts(question.text, question.language, strips, "", (), "")
     request = GenerationRequest(
@@ -269,7 +275,7 @@ class NoWriter:
 
     needs_documents = True
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         """An empty draft."""
-        del request, say
+        del request, on_text
         return Draft("")

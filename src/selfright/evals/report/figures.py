@@ -30,7 +30,7 @@ def interval(metric: str, found: Estimate | Difference) -> str:
     """The bounds, ``39.0 … 43.5 %``; nothing where there are none."""
     if found.low is None or found.high is None:
         return ""
-    shown = signed if isinstance(found, Difference) else value
+    shown = format_signed if isinstance(found, Difference) else value
     low, high = shown(metric, found.low), shown(metric, found.high)
     unit = next(
         (unit for unit in (f"{_GAP}%", f"{_GAP}ms", f"{_GAP}s") if low.endswith(unit) and high.endswith(unit)), ""
@@ -38,7 +38,7 @@ def interval(metric: str, found: Estimate | Difference) -> str:
     return f"{low.removesuffix(unit)} … {high}"
 
 
-def signed(metric: str, number: float) -> str:
+def format_signed(metric: str, number: float) -> str:
     """A difference with its sign; of shares in points of a hundred."""
     if is_share(metric):
         return points(number)

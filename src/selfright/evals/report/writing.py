@@ -43,7 +43,7 @@ def page(study: Study, files: Sequence[str] = ()) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    shown = (figures.value, figures.interval, figures.signed, figures.chance, figures.share, figures.seconds)
+    shown = (figures.value, figures.interval, figures.format_signed, figures.chance, figures.share, figures.seconds)
     environment.filters.update({each.__name__: each for each in shown}, cut=_cut)
     source = resources("selfright.evals.report").joinpath("report.html.j2").read_text(encoding="utf-8")
     drawn = environment.from_string(source).render(study=study, files=files, **_contents(study))
@@ -61,7 +61,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "watched": any(funnel.asked for run in study.runs for funnel in run.funnels),
         "rows": rows,
         "flags": _differing(study),
-        "expected": list(_expected(study)),
+        "expected": list(_expectations(study)),
         "cases": list(_cases(study, rows)),
         "charts": charts(study) if study.runs else [],
     }
@@ -73,7 +73,7 @@ def _differing(study: Study) -> list[str]:
     return [name for name in names if len({str(run.flags.get(name)) for run in study.runs}) > 1]
 
 
-def _expected(study: Study) -> Iterator[tuple[str, str, str, str, str]]:
+def _expectations(study: Study) -> Iterator[tuple[str, str, str, str, str]]:
     """The seeds' numbers beside those of the runs of the same name: system, metric, expected, measured, source."""
     runs = {run.system: run for run in study.runs}
     for one in EXPECTED:

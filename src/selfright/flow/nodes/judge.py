@@ -9,15 +9,15 @@ import math
 from typing import Any
 
 from selfright.domain.answers import Attempt
-from selfright.domain.errors import FAILURES, JudgeFailed
+from selfright.domain.errors import RECOVERABLE_ERRORS, JudgeFailed
 from selfright.domain.events import DraftWithdrawn
 from selfright.domain.judgements import Claim, ClaimStatus, Grading
 from selfright.domain.passages import Hit
 from selfright.domain.tools import Tools
-from selfright.flow.attempts import iteration, judge_of, repaired, said_again
+from selfright.flow.attempts import iteration, judge_of, repair, repeated_answer
 from selfright.flow.evidence import together, whole
-from selfright.flow.finishing import best_of, finished, floored, instead_of_refusal, quoted
-from selfright.flow.guards import spent, stop_reason
+from selfright.flow.finishing import best_of, best_quotation, better_of_quotation, finish, instead_of_refusal
+from selfright.flow.guards import budget_spent, stop_reason
 from selfright.flow.state import AgentState
 
 
@@ -37,20 +37,20 @@ async def evaluate(state: AgentState, tools: Tools) -> dict[str, Any]:
         verdict=state.get("verdict"),
         strips=state.get("strips") or (),
         hits=(*state.get("retrieved_docs", ()), *state.get("web_docs", ())),
-        grading=_graded(state),
+        grading=_merge_gradings(state),
     )
     before = (*state.get("quality_score_history", ()), score)
     scores = before if judge_of(state.get("evaluation")) is judge_of(attempt.evaluation) else ()
     return {
         **update,
         "best": await best_of(state, tools, attempt),
-        "quoted": await quoted(state, tools, attempt),
+        "quoted": await best_quotation(state, tools, attempt),
         "quality_score_history": (score,),
         "iterations": (iteration(state, scores, score if update.get("evaluation") else None),),
     }
 
 
-def _graded(state: AgentState) -> Grading | None:
+def _merge_gradings(state: AgentState) -> Grading | None:
     """The grading of what the draft was written from: of this pass, and of an earlier one whose evidence was kept."""
     own = together(state.get("grading"), state.get("web_grading"))
     best = state.get("best")
@@ -82,7 +82,7 @@ async def quality_check(state: AgentState, tools: Tools) -> dict[str, Any]:
 def _restates_well(state: AgentState) -> bool:
     """Whether the draft restates an earlier answer, as requested, and its sources support it."""
     evaluation = state.get("evaluation")
-    if said_again(state) is None or evaluation is None:
+    if repeated_answer(state) is None or evaluation is None:
         return False
     return all(claim.status is ClaimStatus.SUPPORTED for claim in evaluation.claims)
 
@@ -108,12 +108,12 @@ async def repair_claims(state: AgentState, tools: Tools) -> dict[str, Any]:
     Claims without support are removed later. Nothing is rewritten, so this can only add support.
     """
     best = state.get("best")
-    claims = _unsupported(best)
-    if best is None or not claims or not tools.flags.claim_repair_enabled or spent(tools.meter):
+    claims = _unsupported_claims(best)
+    if best is None or not claims or not tools.flags.claim_repair_enabled or budget_spent(tools.meter):
         return {"repaired_claims": ()}
     try:
-        hits = await _found(claims, best, tools)
-    except FAILURES as error:
+        hits = await _search_claims(claims, best, tools)
+    except RECOVERABLE_ERRORS as error:
         # The answer exists already; claims that this search might have supported are removed instead.
         log.warning("unsupported claims were not looked up: the search failed (%s)", type(error).__name__)
         return {"repaired_claims": (), "notes": (_NOT_LOOKED_UP[state["language"]],)}
@@ -128,17 +128,17 @@ async def repair_claims(state: AgentState, tools: Tools) -> dict[str, Any]:
             "retrieved_docs": (*state.get("retrieved_docs", ()), *hits),
         }
     )
-    mended, texts = repaired(best, judged.get("evaluation"), hits)
+    mended, texts = repair(best, judged.get("evaluation"), hits)
     return {"best": mended, "repaired_claims": texts}
 
 
-def _unsupported(best: Attempt | None) -> list[Claim]:
+def _unsupported_claims(best: Attempt | None) -> list[Claim]:
     evaluation = best.evaluation if best else None
     claims = evaluation.claims if evaluation else ()
     return [claim for claim in claims if claim.status is ClaimStatus.UNSUPPORTED][:_MOST_CLAIMS]
 
 
-async def _found(claims: list[Claim], best: Attempt, tools: Tools) -> tuple[Hit, ...]:
+async def _search_claims(claims: list[Claim], best: Attempt, tools: Tools) -> tuple[Hit, ...]:
     """Passages for the claims, without those that the answer was written from."""
     searches = (tools.retriever.search(claim.text, _PASSAGES) for claim in claims)
     known = {strip.passage.id for strip in best.strips}
@@ -152,10 +152,10 @@ async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
     If a model answer fails its checks, an extractive answer replaces it if it is better, or if the turn would refuse
     otherwise.
     """
-    best = await floored(state, tools)
+    best = await better_of_quotation(state, tools)
     judged: AgentState = {**state, "best": best} if best is not None else state
-    update = finished(judged, tools)
+    update = finish(judged, tools)
     if update["abstained"] and (quoting := await instead_of_refusal(judged, tools)) is not None:
-        other = finished({**judged, "best": quoting}, tools)
+        other = finish({**judged, "best": quoting}, tools)
         return update if other["abstained"] else other
     return update

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from selfright.domain.answers import RewriteRequest
-from selfright.domain.errors import FAILURES, JudgeFailed, SelfrightError
+from selfright.domain.errors import RECOVERABLE_ERRORS, JudgeFailed, SelfrightError
 from selfright.domain.events import VerdictReached
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Grading, Verdict
@@ -21,7 +21,7 @@ from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.slots import Profile
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
-from selfright.flow.evidence import as_hits, nearest, refined
+from selfright.flow.evidence import as_hits, nearest, refine_hits
 from selfright.flow.guards import text_hashes
 from selfright.flow.routes import instead_of_index
 from selfright.flow.state import AgentState
@@ -43,17 +43,17 @@ _FAILED = {
 }
 
 
-async def judged(state: AgentState, tools: Tools, hits: Sequence[Hit]) -> tuple[Grading, tuple[str, ...]]:
+async def grade_hits(state: AgentState, tools: Tools, hits: Sequence[Hit]) -> tuple[Grading, tuple[str, ...]]:
     """The grading, with the flags' thresholds applied, and a note if the grader failed."""
     try:
-        return decided(_checked(await tools.grader.grade(state["question"], hits)), tools.flags), ()
-    except FAILURES as error:
+        return apply_thresholds(_check_numbers(await tools.grader.grade(state["question"], hits)), tools.flags), ()
+    except RECOVERABLE_ERRORS as error:
         log.warning("the grader failed: %s", type(error).__name__)
         note = _FAILED[state["language"]]["grader"].format(why=type(error).__name__)
         return Grading(Verdict.UNKNOWN, None, reason=note), (note,)
 
 
-def decided(grading: Grading, flags: Flags) -> Grading:
+def apply_thresholds(grading: Grading, flags: Flags) -> Grading:
     """The grading with the verdict by the flags' thresholds. Without passages it stays incorrect."""
     if grading.sufficiency is None or grading.verdict is Verdict.UNKNOWN or not grading.grades:
         return grading
@@ -71,7 +71,7 @@ def _verdict(own: Verdict, sufficiency: float, flags: Flags) -> Verdict:
     return Verdict.AMBIGUOUS if overruled else own
 
 
-def _checked(grading: Grading) -> Grading:
+def _check_numbers(grading: Grading) -> Grading:
     given = [grading.sufficiency, *(grade.probability for grade in grading.grades)]
     if any(p is not None and not (math.isfinite(p) and 0 <= p <= 1) for p in given):
         raise JudgeFailed("a probability from 0 to 1 was expected of the grader, and something else came")
@@ -80,7 +80,7 @@ def _checked(grading: Grading) -> Grading:
 
 async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Searches all collections or the chosen ones, and clears the evidence of the previous pass."""
-    found, routing = await _found(state, tools)
+    found, routing = await _search_index(state, tools)
     asked: dict[str, Any] = {}
     if state.get("named"):
         found, asked = await _on_named(found, state, tools)
@@ -113,7 +113,7 @@ async def _in_language(state: AgentState, tools: Tools) -> tuple[Hit, ...]:
         return ()
     found = await tools.retriever.search(state["query_for_retrieval"], _DEEPER * most)
     hits = tuple(hit for hit in found.hits if hit.passage.language == language)[:most]
-    grading, _ = await judged(state, tools, hits)
+    grading, _ = await grade_hits(state, tools, hits)
     return hits if (grading.sufficiency or 0.0) >= _SUFFICES else ()
 
 
@@ -127,14 +127,14 @@ async def _on_named(found: Retrieval, state: AgentState, tools: Tools) -> tuple[
     return await tools.retriever.search(question, k), {"question": question, "query_for_retrieval": question}
 
 
-async def _found(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDecision | None]:
+async def _search_index(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDecision | None]:
     query, k, given = state["query_for_retrieval"], 2 * tools.flags.top_k, tools.retriever.scope.collections
     if given is not None:
         return await tools.retriever.search(query, k), RoutingDecision(given, RoutingReason.NAMED_BY_USER)
     router = tools.router if tools.flags.dynamic_rag_routing else None
     if router is None:
         return await tools.retriever.search(query, k), None
-    routing = await _routed(state, router)
+    routing = await _route(state, router)
     found = await tools.retriever.search(query, k, routing.collections)
     if routing.collections and not await _suffices(router, query, found):
         found = await tools.retriever.search(query, k)
@@ -142,13 +142,13 @@ async def _found(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDec
     return found, routing
 
 
-async def _routed(state: AgentState, router: Router) -> RoutingDecision:
+async def _route(state: AgentState, router: Router) -> RoutingDecision:
     """The router's choice for the first pass; later passes search all collections."""
     if "routing" in state:
         return RoutingDecision.everywhere(RoutingReason.SEARCHED_BEFORE)
     try:
         return await router.route(state["question"], state.get("query_class"), state.get("slot_out", ()))
-    except FAILURES as error:
+    except RECOVERABLE_ERRORS as error:
         log.warning("the router failed (%s): all collections are searched", type(error).__name__)
         return RoutingDecision.everywhere(RoutingReason.ROUTER_FAILED, type(error).__name__)
 
@@ -156,14 +156,14 @@ async def _routed(state: AgentState, router: Router) -> RoutingDecision:
 async def _suffices(router: Router, query: str, found: Retrieval) -> bool:
     try:
         return await asyncio.to_thread(router.suffices, query, found.hits)
-    except FAILURES as error:
+    except RECOVERABLE_ERRORS as error:
         log.warning("the router failed (%s): all collections are searched", type(error).__name__)
         return False
 
 
 async def grade(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Judges the passages against the original question, not against a rewritten one."""
-    grading, notes = await judged(state, tools, state["retrieved_docs"])
+    grading, notes = await grade_hits(state, tools, state["retrieved_docs"])
     ask_web = tools.web is not None and tools.flags.web_search_enabled
     if not ask_web and grading.verdict is Verdict.INCORRECT:
         notes = (*notes, _NO_WEB[state["language"]])
@@ -190,7 +190,7 @@ async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
     hits = as_hits(finding.passages)
     if not hits:
         return {"web_docs": (), "web_grading": None, "web_provider": finding.provider, "notes": notes}
-    grading, trouble = await judged(state, tools, hits)
+    grading, trouble = await grade_hits(state, tools, hits)
     update: dict[str, Any] = {
         "web_docs": hits,
         "web_grading": grading,
@@ -198,7 +198,7 @@ async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
         "notes": (*notes, *trouble),
     }
     if not instead_of_index(state):
-        refinement, unrefined = await refined(tools.refiner, state["question"], hits, grading, state["language"])
+        refinement, unrefined = await refine_hits(tools.refiner, state["question"], hits, grading, state["language"])
         update["web_strips"] = () if refinement.fell_back else refinement.strips
         update["notes"] += unrefined
     return update
@@ -211,7 +211,7 @@ async def _search(state: AgentState, tools: Tools, missing: tuple[str, ...]) -> 
     try:
         query = await tools.rewriter.for_web(state["question"], missing)
         return await tools.web.search(query, PAGES), ()
-    except FAILURES as error:
+    except RECOVERABLE_ERRORS as error:
         # A failing provider does not end the turn.
         log.warning("the web search failed: %s", type(error).__name__)
         why = str(error) if isinstance(error, SelfrightError) else type(error).__name__

@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from selfright.domain.answers import Focus, Restated
+from selfright.domain.answers import Focus, Repetition
 from selfright.domain.judgements import QueryClass
 from selfright.domain.slots import Profile
 from selfright.domain.text import language_of
@@ -41,7 +41,7 @@ async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
 async def _focus(message: str, state: AgentState, tools: Tools) -> Focus:
     if state["mode"] == "llm" or not tools.flags.query_rewrite_enabled:
         return Focus(message, message)
-    return await tools.rewriter.focused(message, tools.pack, bool(state.get("messages")))
+    return await tools.rewriter.focus(message, tools.pack, bool(state.get("messages")))
 
 
 async def _context(state: AgentState, tools: Tools) -> dict[str, Any]:
@@ -99,7 +99,7 @@ _FLEETING = {
 async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Classifies the message. On a second visit, chit-chat and the fast path are ruled out, because they failed."""
     first = state["iteration_count"] == 0
-    if first and (again := await _restated(state, tools)) is not None:
+    if first and (again := await _restate(state, tools)) is not None:
         asked = {"question": again.question, "query_for_retrieval": again.question} if again.question else {}
         return {"query_class": QueryClass.QUESTION, "fast_path": True, "restated": again, **asked}
     if first and state["mode"] != "llm" and _only_tells(state, tools):
@@ -111,12 +111,12 @@ async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
     return {"query_class": kind, "fast_path": fast}
 
 
-async def _restated(state: AgentState, tools: Tools) -> Restated | None:
+async def _restate(state: AgentState, tools: Tools) -> Repetition | None:
     """The previous answer in fewer words, if that is all the user wants."""
     history = state.get("messages", ())
     if not (history and tools.flags.fast_path_enabled):
         return None
-    return await tools.classifier.restated(state["user_text"], history)
+    return await tools.classifier.restate(state["user_text"], history)
 
 
 async def _fast(state: AgentState, tools: Tools) -> bool:

@@ -5,12 +5,12 @@ Without retrieval a pass begins at ``assemble_context``.
 
 from typing import Any
 
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.events import AnswerToken
 from selfright.domain.passages import Strip
 from selfright.domain.tools import Tools
-from selfright.flow.attempts import drafted, said_again
-from selfright.flow.evidence import carried, cited, merged, outweighs, refined, whole, with_strips
+from selfright.flow.attempts import repeated_answer, write_draft
+from selfright.flow.evidence import carry_strips, cited_strips, merge_strips, outweighs, refine_hits, whole, with_strips
 from selfright.flow.routes import instead_of_index
 from selfright.flow.state import AgentState
 
@@ -26,16 +26,16 @@ async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
     question, verdict, language = state["question"], state["verdict"], state["language"]
     web = state.get("web_docs", ()) if instead_of_index(state) else ()
     grading = state.get("web_grading")
-    found, notes = await refined(tools.refiner, question, web, grading, language) if web else (None, ())
+    found, notes = await refine_hits(tools.refiner, question, web, grading, language) if web else (None, ())
     if found is not None and outweighs(grading, state.get("grading")):
         return {"strips": found.strips, "verdict": verdict, "removed_share": found.removed_share, "notes": notes}
     docs = state["retrieved_docs"]
-    refinement, trouble = await refined(tools.refiner, question, docs, state.get("grading"), language)
+    refinement, trouble = await refine_hits(tools.refiner, question, docs, state.get("grading"), language)
     if refinement.fell_back and verdict is not None:
-        verdict = verdict.lowered()
+        verdict = verdict.lower()
     beside = found.strips if found and not found.fell_back else ()
     warnings = await _profile_warnings(state, tools)
-    strips = merged(with_strips(refinement.strips, warnings), beside)
+    strips = merge_strips(with_strips(refinement.strips, warnings), beside)
     notes = (*notes, *trouble)
     return {"strips": strips, "verdict": verdict, "removed_share": refinement.removed_share, "notes": notes}
 
@@ -46,7 +46,7 @@ async def _profile_warnings(state: AgentState, tools: Tools) -> list[Strip]:
     for concern in state.get("concerns", ())[:_MOST_CONCERNS]:
         bearing = [h for h in state["retrieved_docs"] if concern.bears(h.passage.heading, h.passage.text)]
         if bearing:
-            refinement, _ = await refined(tools.refiner, concern.text, bearing, None, state["language"])
+            refinement, _ = await refine_hits(tools.refiner, concern.text, bearing, None, state["language"])
             found += [s for s in refinement.strips if concern.bears(s.passage.heading, s.text)][:_MOST_STRIPS]
     return found
 
@@ -55,10 +55,10 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Merges the evidence and builds the prompts; in mode ``llm`` the model gets the message unchanged."""
     if state["mode"] == "llm":
         return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"]}
-    again = said_again(state)
+    again = repeated_answer(state)
     strips = _evidence(state, tools)
     system, user = await tools.prompter.prompts(
-        _asked(state),
+        _question_with_context(state),
         state["language"],
         strips if again or state.get("used_retrieval") or state.get("web_docs") else None,
         state.get("profile_summary", ""),
@@ -70,7 +70,7 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
     return {"strips": strips, "system_prompt": system, "user_prompt": user}
 
 
-def _asked(state: AgentState) -> str:
+def _question_with_context(state: AgentState) -> str:
     """The question for the writing model, with the context that search and judges do not use."""
     if state.get("restated") is not None:  # an earlier question; the message says how to answer it again
         return f"{state['question']} {state['user_text']}".strip()
@@ -78,24 +78,24 @@ def _asked(state: AgentState) -> str:
 
 
 def _evidence(state: AgentState, tools: Tools) -> tuple[Strip, ...]:
-    if again := said_again(state):
+    if again := repeated_answer(state):
         # An extractive writer repeats the draft; a model may use all sources of the previous answer.
-        return cited(again.draft.citations if tools.generator.needs_documents else again.sources)
+        return cited_strips(again.draft.citations if tools.generator.needs_documents else again.sources)
     strips = state.get("strips")
     index = whole(state.get("retrieved_docs", ())) if strips is None else strips
-    fresh = merged(index, state.get("web_strips", ()))
-    return (*carried(state.get("best"), fresh), *fresh)
+    fresh = merge_strips(index, state.get("web_strips", ()))
+    return (*carry_strips(state.get("best"), fresh), *fresh)
 
 
 async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Writes a draft from the evidence; a listener gets urgent advice first."""
-    say = _say(state["iteration_count"], tools)
-    if say is not None and (urgent := tools.pack.urgent(state["user_text"], state["language"])):
-        say(f"{urgent}\n\n")
-    draft = await drafted(state, tools.generator, say)
+    on_text = _say(state["iteration_count"], tools)
+    if on_text is not None and (urgent := tools.pack.urgent(state["user_text"], state["language"])):
+        on_text(f"{urgent}\n\n")
+    draft = await write_draft(state, tools.generator, on_text)
     return {"draft": draft, "answer": draft.text}
 
 
-def _say(iteration: int, tools: Tools) -> Say | None:
+def _say(iteration: int, tools: Tools) -> OnText | None:
     emit = tools.emit
     return (lambda text: emit(AnswerToken(text, iteration))) if emit is not None else None

@@ -33,7 +33,7 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     try:
         if said:
             next(lines)
-        header = next(filter(_filled, lines), None)
+        header = next(filter(_fill, lines), None)
         if header is None:
             raise file.refuse("there is no text in it; nothing to index")
         yield from table_documents(file, header, lines, "text/csv")
@@ -57,7 +57,7 @@ def table_documents(
 
 def _blocks(rows: Iterable[list[str]]) -> Iterator[markup.Block]:
     """Tables of at most 5,000 rows, each under its header; what parts them are blank rows."""
-    for is_filled, group in groupby(rows, key=lambda row: bool(_filled(row))):
+    for is_filled, group in groupby(rows, key=lambda row: bool(_fill(row))):
         if is_filled:
             yield from _table(group)
 
@@ -67,8 +67,8 @@ def _table(rows: Iterator[list[str]]) -> Iterator[markup.Block]:
     above = _count_above(seen)
     header, body = seen[above], chain(seen[above + 1 :], rows)
     part = list(islice(body, ROWS))
-    is_table = part or len(_filled(header)) >= _FEWEST_COLUMNS
-    yield from (("paragraph", ", ".join(_filled(row))) for row in seen[: above + (not is_table)])
+    is_table = part or len(_fill(header)) >= _FEWEST_COLUMNS
+    yield from (("paragraph", ", ".join(_fill(row))) for row in seen[: above + (not is_table)])
     if is_table:
         yield from tables(plain_rows([header, *part]), 1)
     while part := list(islice(body, ROWS)):
@@ -77,7 +77,7 @@ def _table(rows: Iterator[list[str]]) -> Iterator[markup.Block]:
 
 def _count_above(rows: Sequence[list[str]]) -> int:
     """How many rows stand above the header: those that are far less filled than the table, and shorter."""
-    filled = [len(_filled(row)) for row in rows]
+    filled = [len(_fill(row)) for row in rows]
     usual, length = median_high(filled), median_high([len(row) for row in rows])
     for n, row in enumerate(rows):
         is_short = filled[n] == 1 or 2 * filled[n] <= usual or (filled[n] < usual and len(row) < length)
@@ -86,7 +86,7 @@ def _count_above(rows: Sequence[list[str]]) -> int:
     return 0
 
 
-def _filled(row: Sequence[str]) -> list[str]:
+def _fill(row: Sequence[str]) -> list[str]:
     return [cell for cell in map(str.strip, row) if cell]
 
 
@@ -112,7 +112,7 @@ def _alike(text: str, sign: str) -> int:
 def _rows(names: list[str], lines: Iterable[list[str]]) -> Iterator[Row]:
     known = {"_id", "id", "title", "text", "url"}
     for number, cells in enumerate(lines, start=2):
-        if _filled(cells):
+        if _fill(cells):
             row = dict(zip(names, cells, strict=False))
             rest = {name: cell for name, cell in row.items() if name not in known and name and cell}
             line = getattr(lines, "line_num", number)  # a row of a CSV file may take several lines

@@ -37,7 +37,7 @@ def read(file: SourceFile) -> Iterator[Document]:
     data = file.read_bytes()
     declared = _DECLARED.search(data[:4096])
     root = _parse(decode(data, file.refuse, declared.group(1).decode("ascii") if declared else None), file)
-    text = markup.joined(_blocks(root))
+    text = markup.join_blocks(_blocks(root))
     yield file.document(text, _title(root), "text/html", _canonical(root))
 
 

@@ -165,7 +165,7 @@ class Writer:
         if _asks(self._label):
             self._say_label()
         elif self._label:
-            text = self._labelled(text)
+            text = self._with_label(text)
         depth = sum(each.is_deep for each in self._lists)
         mark, self._mark = self._mark, ""
         if mark:
@@ -175,7 +175,7 @@ class Writer:
         else:
             self._add("paragraph", text)
 
-    def _labelled(self, text: str) -> str:
+    def _with_label(self, text: str) -> str:
         """The text behind its term; where it is a list's, the term is an item above that list."""
         label, self._label = f"{markup.one_blank(self._label).rstrip(' :')}:", ""
         is_list = self._lists[-1].kind != ""

@@ -32,7 +32,7 @@ def read(file: SourceFile) -> Iterator[Document]:
     if not data.startswith(packed.OLD):
         raise packed.unreadable(file, _KIND, "its content is of another kind")
     try:
-        text = markup.joined(block for found in read_blocks(data) for block in _blocks(found))
+        text = markup.join_blocks(block for found in read_blocks(data) for block in _blocks(found))
     except (hwp2md.EncryptedDocumentError, hwp2md.DrmProtectedError) as error:
         raise file.refuse("it is protected by a password; save it without one") from error
     except Exception as error:  # hostile files make the library fail in more ways than can be named
@@ -57,4 +57,4 @@ def _paragraph(block: "Paragraph") -> markup.Block:
         return "heading", markup.heading(block.level, block.text)
     if block.list_info is None:
         return "paragraph", "\n".join(filter(None, map(markup.one_blank, block.text.split("\n"))))
-    return "list", markup.numbered_item(block.list_info.label, block.text, block.list_info.depth)
+    return "list", markup.number_item(block.list_info.label, block.text, block.list_info.depth)

@@ -32,11 +32,15 @@ def read(file: SourceFile) -> Iterator[Document]:
     try:
         with zipfile.ZipFile(archive) as parts:
             names = parts.namelist()
-            styles = _styles(packed.parsed(parts.read("Contents/header.xml"))) if "Contents/header.xml" in names else {}
+            styles = (
+                _styles(packed.parse_xml(parts.read("Contents/header.xml"))) if "Contents/header.xml" in names else {}
+            )
             sections = sorted((int(found[1]), name) for name in names if (found := _SECTION.fullmatch(name)))
-            roots = (packed.parsed(parts.read(name)) for _, name in sections)
-            text = markup.joined(block for root in roots for block in _blocks(root, styles))
-            title = _title(packed.parsed(parts.read("Contents/content.hpf"))) if "Contents/content.hpf" in names else ""
+            roots = (packed.parse_xml(parts.read(name)) for _, name in sections)
+            text = markup.join_blocks(block for root in roots for block in _blocks(root, styles))
+            title = (
+                _title(packed.parse_xml(parts.read("Contents/content.hpf"))) if "Contents/content.hpf" in names else ""
+            )
     except Exception as error:  # hostile files make the libraries fail in more ways than can be named
         raise packed.unreadable(file, _KIND, error) from error
     if not sections:

@@ -9,7 +9,7 @@ from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.csv import table_documents
-from selfright.ingest.readers.rows import ROWS, documents, given_id, holds_more, plain
+from selfright.ingest.readers.rows import ROWS, documents, holds_more, plain, record_id
 from selfright.ingest.readers.tables import plain_rows, tables
 
 _MEDIA_TYPE = "application/json"
@@ -34,7 +34,7 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
 
     In that, records with the same names are a table, others are sections. Of a long list of these each is a document.
     """
-    data = _loaded(file)
+    data = _load(file)
     lists = [("", data)] if isinstance(data, list) else list(data.items()) if isinstance(data, dict) else []
     for name, rows in lists:
         if (
@@ -47,13 +47,13 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     long, rows = next(((name, rows) for name, rows in lists if _is_long(rows)), (None, []))
     yield from _one_by_one(file, rows)
     rest = {name: value for name, value in lists if name != long} if long is not None else data
-    text = markup.joined(_blocks(rest, 2))
+    text = markup.join_blocks(_blocks(rest, 2))
     if text or long is None:
         given = data.get("title") if isinstance(data, dict) else None
         yield file.document(text, plain(given) if isinstance(given, str) else "", _MEDIA_TYPE)
 
 
-def _loaded(file: SourceFile) -> Any:
+def _load(file: SourceFile) -> Any:
     text = file.read_text()
     if holds_more(text, _MOST_VALUES):
         raise file.refuse(f"more than {_MOST_VALUES:,} values; bring its texts as JSON Lines")
@@ -78,12 +78,12 @@ def _one_by_one(file: SourceFile, records: Sequence[Record]) -> Iterator[Documen
     if table := _table(records):
         yield from table_documents(file, table[0], table[1:], _MEDIA_TYPE)
     elif records:
-        ids = list(map(given_id, records))
+        ids = list(map(record_id, records))
         has_ids = all(type(own) in (str, int) for own in ids) and len(set(map(str, ids))) == len(ids)
         rows = []
         for n, record in enumerate(records, start=1):
             title = _title(record, f"{file.stem} {n}")
-            text = markup.joined(_record(record, title, 1))
+            text = markup.join_blocks(_record(record, title, 1))
             own = ids[n - 1] if has_ids else None
             rows.append((n, {"_id": own, "text": text, "title": title, "url": record.get("url")}))
         yield from documents(file, rows, unit="item")
@@ -119,13 +119,13 @@ def _records(records: Sequence[Record], level: int) -> Iterator[markup.Block]:
 def _record(record: Record, title: str, level: int) -> Iterator[markup.Block]:
     """A record under its title; a question with its answer, and what else is said below."""
     yield "heading", markup.heading(level, title)
-    if names := _asked(record):
+    if names := _question_fields(record):
         answer = record[names[1]]
         yield from (("paragraph", markup.one_blank(part)) for part in plain(answer).split("\n\n"))
     yield from (("list", markup.item(line)) for line in _lines((), {k: v for k, v in record.items() if k not in names}))
 
 
-def _asked(record: Record) -> tuple[str, ...]:
+def _question_fields(record: Record) -> tuple[str, ...]:
     """The names of a question and its answer, both texts; none of another record."""
     texts = {name.strip().lower(): name for name, value in record.items() if isinstance(value, str) and value.strip()}
     question, answer = (next((texts[key] for key in keys if key in texts), "") for keys in (_QUESTIONS, _ANSWERS))
@@ -133,7 +133,7 @@ def _asked(record: Record) -> tuple[str, ...]:
 
 
 def _title(record: Record, otherwise: str) -> str:
-    texts = (record.get(key) for key in (*_asked(record)[:1], *_TITLES))
+    texts = (record.get(key) for key in (*_question_fields(record)[:1], *_TITLES))
     return plain(next((text for text in texts if isinstance(text, str) and text.strip()), otherwise))[:_TITLE_LENGTH]
 
 
@@ -141,7 +141,7 @@ def _table(records: Sequence[Record]) -> list[list[str]]:
     """Records of mostly the same names and short values, below the names; nothing of others, or of questions."""
     names = list(dict.fromkeys(name for record in records for name in record))
     is_full = 2 * sum(map(len, records)) >= len(names) * len(records)
-    if not is_full or not 0 < len(names) <= _MOST_COLUMNS or all(map(_asked, records)):
+    if not is_full or not 0 < len(names) <= _MOST_COLUMNS or all(map(_question_fields, records)):
         return []
     if not all(_fits(value) for record in records for value in record.values()):
         return []
@@ -169,21 +169,21 @@ def _lines(path: tuple[str, ...], value: Any) -> Iterator[str]:
     """A line for each value, with all the names that lead to it: ``cache – timeout_s: 900``."""
     label = _BETWEEN.join(path)[-_LABEL_LENGTH:]
     if not isinstance(value, dict | list) or len(path) >= _DEPTH:
-        yield _named(label, plain(value))
+        yield _with_label(label, plain(value))
     elif isinstance(value, dict):
         for name, inner in value.items():
             yield from _lines((*path, plain(name)), inner)
     elif _is_short(value):
-        yield _named(label, ", ".join(map(plain, value)))
+        yield _with_label(label, ", ".join(map(plain, value)))
     else:
         for n, inner in enumerate(value, start=1):
             table = _table([inner]) if isinstance(inner, dict) else []
             if table:
-                yield _named(label, "; ".join(map(_named, *table)))
+                yield _with_label(label, "; ".join(map(_with_label, *table)))
             else:
                 numbered = (*path[:-1], " ".join([*path[-1:], str(n)]))
                 yield from _lines(numbered if isinstance(inner, dict) else path, inner)
 
 
-def _named(label: str, text: str) -> str:
+def _with_label(label: str, text: str) -> str:
     return f"{label}: {text}" if label else text

@@ -32,7 +32,7 @@ def rows(handle: BinaryIO, limit: int) -> Iterator[Row]:
             yield number, BadRow("the file is UTF-16, but JSON Lines are UTF-8; save it as UTF-8")
             return
         elif line.strip():
-            yield number, _parsed(line.removeprefix(codecs.BOM_UTF8))
+            yield number, _parse(line.removeprefix(codecs.BOM_UTF8))
 
 
 def _skip_rest(handle: BinaryIO) -> None:
@@ -40,7 +40,7 @@ def _skip_rest(handle: BinaryIO) -> None:
         pass
 
 
-def _parsed(line: bytes) -> Any:
+def _parse(line: bytes) -> Any:
     text = decode_known(line)
     if text is None:
         return BadRow("neither UTF-8 nor Korean code page 949; save the file as UTF-8")

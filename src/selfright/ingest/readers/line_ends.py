@@ -25,7 +25,7 @@ def is_hangul(character: str) -> bool:
     return "\uac00" <= character <= "\ud7a3"
 
 
-def joined(texts: Sequence[str]) -> list[str]:
+def join_lines(texts: Sequence[str]) -> list[str]:
     """The texts of one document, each without its line breaks.
 
     A hyphen stays where the same document has the word with it within a line. Korean words are put together where
@@ -38,7 +38,7 @@ def joined(texts: Sequence[str]) -> list[str]:
         is_compound = hyphen in "-\u2010" and (not after[0].islower() or f"{before}-{after}".lower() in compounds)
         return f"{before}-{after}" if is_compound else before + after
 
-    divided = iter(_divided([pair for text in texts for pair in _pairs(text)]))
+    divided = iter(_find_divisions([pair for text in texts for pair in _pairs(text)]))
     whole = []
     for text in texts:
         korean = _KOREAN.sub(lambda _: "" if next(divided) else " ", text)
@@ -56,7 +56,7 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-def _divided(pairs: Sequence[tuple[str, str]]) -> list[bool]:
+def _find_divisions(pairs: Sequence[tuple[str, str]]) -> list[bool]:
     """Whether a word goes on over each line end."""
     if not pairs or find_spec("kiwipiepy") is None:
         return [False] * len(pairs)

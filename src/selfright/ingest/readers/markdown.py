@@ -79,13 +79,13 @@ _LONGEST = 1_000  # characters of a title, marks and all
 
 def read(file: SourceFile) -> Iterator[Document]:
     """One document; its title is its first ``# heading``, else the title in its front matter."""
-    front, rest = parted(file.read_text())
-    text = shown(rest)
+    front, rest = split_front_matter(file.read_text())
+    text = visible_text(rest)
     named = _NAMED.search(front)
     yield file.document(text, title_of(text) or (named.group(2) if named else ""), "text/markdown")
 
 
-def parted(text: str) -> tuple[str, str]:
+def split_front_matter(text: str) -> tuple[str, str]:
     """The front matter, empty when there is none, and the text after it."""
     lines = text[:50_000].split("\n", _MOST_FRONT)
     toml = next((n for n, line in enumerate(lines[1:], start=1) if _PLUSES.match(line)), 0)
@@ -103,7 +103,7 @@ def parted(text: str) -> tuple[str, str]:
     return "", text
 
 
-def shown(text: str) -> str:
+def visible_text(text: str) -> str:
     """The text without HTML tags, comments, attributes, anchors, marks of boxes and includes; code stays as it is."""
     pieces: list[str] = []
     last = at = 0

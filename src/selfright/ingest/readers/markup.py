@@ -17,7 +17,7 @@ def item(text: str, depth: int = 0) -> str:
     return f"{'  ' * min(depth, 8)}- {one_blank(text)}"
 
 
-def numbered_item(label: str, text: str, depth: int = 0) -> str:
+def number_item(label: str, text: str, depth: int = 0) -> str:
     """A list item with the number it has; one that Markdown does not know stands behind a dash (``- 2.1 Scope``)."""
     line = one_blank(f"{label} {text}")
     is_known = label and next(blocks(line)).kind == "list"
@@ -48,7 +48,7 @@ def one_blank(text: str) -> str:
     return " ".join(text.split())
 
 
-def joined(blocks: Iterable[Block]) -> str:
+def join_blocks(blocks: Iterable[Block]) -> str:
     """The blocks as one text: list items one under the other, a blank line between everything else."""
     parts: list[str] = []
     before = ""

@@ -64,12 +64,12 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         head = handle.read(8)
     form = _form_of(file, head)
     try:
-        data, title, missing = _prepared(file, form, head)
+        data, title, missing = _prepare(file, form, head)
         document = anydoc.to_document(data, form.library)
         if form.library in ("xlsx", "ods"):
             yield from sheets.documents(file, document.blocks, missing, form.media_type)
             return
-        text = markup.joined(blocks(document))
+        text = markup.join_blocks(blocks(document))
     except UnreadableFile:
         raise
     except (anydoc.EncryptedError, packed.Locked) as error:
@@ -91,7 +91,7 @@ def _form_of(file: SourceFile, head: bytes) -> _Form:
     return _RTF if head.startswith(b"{\\rtf") and suffix == ".doc" else _FORMS[suffix]
 
 
-def _prepared(file: SourceFile, form: _Form, head: bytes) -> tuple[bytes, str, Mapping[str, int]]:
+def _prepare(file: SourceFile, form: _Form, head: bytes) -> tuple[bytes, str, Mapping[str, int]]:
     """The bytes for the library, the title in the properties, and how many formulas of each sheet have no value."""
     if not form.is_archive:
         return file.read_bytes(), "", {}
@@ -107,4 +107,4 @@ def _prepared(file: SourceFile, form: _Form, head: bytes) -> tuple[bytes, str, M
         return archive.getvalue(), "", {}
     parts = packed.parts_of(archive)
     missing = form.change(parts) or {}
-    return packed.packed_again(archive, parts), packed.title_of(archive), missing
+    return packed.repack(archive, parts), packed.title_of(archive), missing

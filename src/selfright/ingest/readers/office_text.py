@@ -103,8 +103,8 @@ def _items(items: "anydoc.List", notes: _Notes, depth: int) -> Iterator[markup.B
 def _item(label: str, text: str, depth: int) -> str:
     before, mark, behind = text.partition(NUMBERED)
     if mark:  # the gap behind the number, if there is any, is in it
-        return markup.numbered_item(before + behind, "", depth)
-    return markup.numbered_item(label, text, depth)
+        return markup.number_item(before + behind, "", depth)
+    return markup.number_item(label, text, depth)
 
 
 def _ordinal(marker: str, number: int) -> str:

@@ -90,9 +90,9 @@ class _Styles:
         if tag not in _HIDES_BY_STYLE:
             return False
         family, named, properties, name, value = _HIDES_BY_STYLE[tag]
-        return self._found(family, node.get(named) or "", properties, name) == value
+        return self._find(family, node.get(named) or "", properties, name) == value
 
-    def _found(self, family: str, style: str, properties: str, name: str) -> str:
+    def _find(self, family: str, style: str, properties: str, name: str) -> str:
         """A property of a style, or of the one it is based on."""
         key = family, style
         if key not in self._said:
@@ -101,7 +101,7 @@ class _Styles:
             held = found.find(properties) if found is not None else None
             own = held.get(name) if held is not None else None
             above = (found.get(f"{_STYLE}parent-style-name") or "") if found is not None else ""
-            self._said[key] = self._found(family, above, properties, name) if own is None and above else own or ""
+            self._said[key] = self._find(family, above, properties, name) if own is None and above else own or ""
         return self._said[key]
 
 
@@ -178,7 +178,7 @@ def _entitle(page: "_Element", number: int) -> None:
     frames = [frame for frame in page.iter(f"{_DRAW}frame") if frame.get(f"{_SHOW}class") == "title"]
     if any(map(_says_anything, frames)) or not _says_anything(page):
         return
-    page.insert(0, packed.parsed(_TITLE.format(number).encode()))
+    page.insert(0, packed.parse_xml(_TITLE.format(number).encode()))
 
 
 def _says_anything(node: "_Element") -> bool:

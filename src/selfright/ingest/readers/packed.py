@@ -51,7 +51,7 @@ def unreadable(file: SourceFile, kind: Kind, why: object) -> Exception:
     return file.refuse(f"no {kind[0]} that can be read ({why}); save it again as {kind[1]}")
 
 
-def parsed(data: bytes) -> "_Element":
+def parse_xml(data: bytes) -> "_Element":
     """A part of an archive; entities are not expanded and nothing is fetched. Raises ``lxml.etree.XMLSyntaxError``."""
     from lxml import etree
 
@@ -80,7 +80,7 @@ def parts_of(archive: io.BytesIO) -> dict[str, "_Element"]:
         for name in packed.namelist():
             if name.lower().endswith(_XML) and not _NOT_READ.match(name):
                 try:
-                    parts[name] = parsed(
+                    parts[name] = parse_xml(
                         _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/\2", packed.read(name))
                     )
                 except XMLSyntaxError as error:
@@ -95,7 +95,7 @@ def remove(node: "_Element | None") -> None:
         parent.remove(node)
 
 
-def packed_again(archive: io.BytesIO, parts: Mapping[str, "_Element"]) -> bytes:
+def repack(archive: io.BytesIO, parts: Mapping[str, "_Element"]) -> bytes:
     """The archive with these parts; of the others only what says of which kind it is, and small forms."""
     from lxml import etree
 
@@ -127,7 +127,7 @@ def title_of(archive: io.BytesIO) -> str:
     with zipfile.ZipFile(archive) as parts:
         for name in ("docProps/core.xml", "meta.xml"):
             try:
-                found = parsed(parts.read(name)).find(".//{http://purl.org/dc/elements/1.1/}title")
+                found = parse_xml(parts.read(name)).find(".//{http://purl.org/dc/elements/1.1/}title")
             except (KeyError, XMLSyntaxError):  # there is none, or nothing can be read of it
                 continue
             return (found.text or "") if found is not None else ""

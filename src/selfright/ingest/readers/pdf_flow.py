@@ -41,12 +41,12 @@ def text_of(pages: Sequence[Page]) -> str:
     for part in (part for page in pages for part in page.parts):
         if not (flow and _continues(flow[-1], part)):
             flow.append(part)
-    return markup.joined(_blocks(sorted([*flow, *running], key=lambda part: (part.page, part.place))))
+    return markup.join_blocks(_blocks(sorted([*flow, *running], key=lambda part: (part.page, part.place))))
 
 
 def _blocks(parts: Sequence[Part]) -> Iterator[markup.Block]:
     texts = [text for part in parts for text in ([cell.text for row in part.rows for cell in row] or [part.text])]
-    whole = iter(line_ends.joined(texts))
+    whole = iter(line_ends.join_lines(texts))
     for part in parts:
         if part.rows:
             yield from tables([[replace(cell, text=next(whole)) for cell in row] for row in part.rows])

@@ -76,7 +76,7 @@ class _Grid:
         found: dict[Place, list[Place]] = {}
         for place in product(range(len(self.ys) - 1), range(len(self.xs) - 1)):
             if place not in taken:
-                found[place] = list(self._covered(*place, slots, taken))
+                found[place] = list(self._covered_places(*place, slots, taken))
                 taken.update(found[place])
         # Where no text begins, the rules are those of frames, and part nothing.
         texts = {place: [p for at in covered for p in slots.get(at, ())] for place, covered in found.items()}
@@ -87,7 +87,7 @@ class _Grid:
             if deep and wide:
                 rows[min(deep)].append((texts[place], len(wide), len(deep)))
         for n, row in enumerate(rows.values()):
-            yield from _parted(row, is_first=n == 0)
+            yield from _split_row(row, is_first=n == 0)
 
     def _cut(self, piece: Piece) -> Iterator[Piece]:
         """The piece, or the parts that rules cut it into, between words."""
@@ -101,7 +101,7 @@ class _Grid:
         row, column = bisect_right(self.ys, y) - 1, bisect_right(self.xs, x) - 1
         return min(max(row, 0), len(self.ys) - 2), min(max(column, 0), len(self.xs) - 2)
 
-    def _covered(self, r: int, c: int, slots: dict[Place, list[Piece]], taken: set[Place]) -> Iterator[Place]:
+    def _covered_places(self, r: int, c: int, slots: dict[Place, list[Piece]], taken: set[Place]) -> Iterator[Place]:
         """The places of the cell that begins at ``r``, ``c``, row by row."""
         wide = deep = 1
         while c + wide < len(self.xs) - 1 and (r, c + wide) not in taken and self._is_open(r, c, c + wide, slots):
@@ -134,7 +134,7 @@ class _Grid:
         return bool(own) and abs(top + bottom - self.ys[place[0]] - self.ys[place[0] + 1]) < 2 * _NEAR
 
 
-def _parted(row: Sequence[tuple[list[Piece], int, int]], is_first: bool) -> Iterator[list[Cell]]:
+def _split_row(row: Sequence[tuple[list[Piece], int, int]], is_first: bool) -> Iterator[list[Cell]]:
     """A row; or several, where no rule parts them but all cells have as many lines, side by side."""
     texts = [list(lines_of(downwards(own))) for own, _, _ in row]
     filled = list(filter(None, texts))

@@ -35,13 +35,13 @@ def title_of(data: bytes, properties: Any) -> str:
     if not found:
         return ""
     digits = b"".join((found[2] or b"").split())
-    raw = bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode()) or _ESCAPE.sub(_unescaped, found[1] or b"")
+    raw = bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode()) or _ESCAPE.sub(_unescape, found[1] or b"")
     if raw.startswith(codecs.BOM_UTF16_BE):
         return raw[2:].decode("utf-16-be", "replace").rstrip("\0")
     return raw.decode("utf-8-sig" if raw.startswith(codecs.BOM_UTF8) else "cp1252", "replace")
 
 
-def _unescaped(match: re.Match[bytes]) -> bytes:
+def _unescape(match: re.Match[bytes]) -> bytes:
     sign = match[1]
     return bytes([int(sign, 8) % 256]) if sign.isdigit() and sign < b"8" else _ESCAPED.get(sign, sign)
 

@@ -65,8 +65,8 @@ def turn(page: Any) -> int:
 
 def parts(page: Any) -> Iterator[Part]:
     """The page's text, once each: its blocks in reading order, and behind them what stands in none of these."""
-    blocks = [(block, _said(block)) for block in page.blocks or () if block.bbox]
-    own, others = _assigned(pieces_of(page), blocks)
+    blocks = [(block, _block_text(block)) for block in page.blocks or () if block.bbox]
+    own, others = _assign(pieces_of(page), blocks)
     rules = page.vector_graphics.lines if page.vector_graphics else ()
     filled_in = [field.rect for field in page.form_fields or () if field.rect and field.value]  # told of on their own
     for (block, said), pieces in zip(blocks, own, strict=True):
@@ -78,12 +78,12 @@ def parts(page: Any) -> Iterator[Part]:
         yield Part("paragraph", "\n".join(piece.text for piece in left), top, bottom)
 
 
-def _said(block: Any) -> str:
+def _block_text(block: Any) -> str:
     said = plain(block.text or " ".join(cell.text for row in rows_of(block) for cell in row)).strip()
     return f"{block.marker or ''} {said or ' '.join(block.lines or ())}".strip()
 
 
-def _assigned(pieces: Sequence[Piece], blocks: Sequence[tuple[Any, str]]) -> tuple[list[list[Piece]], list[Piece]]:
+def _assign(pieces: Sequence[Piece], blocks: Sequence[tuple[Any, str]]) -> tuple[list[list[Piece]], list[Piece]]:
     """The pieces of each block, and those of none. A piece is of the smallest block around it that says it."""
     own: list[list[Piece]] = [[] for _ in blocks]
     known = [(n, block.bbox, key_of(said)) for n, (block, said) in enumerate(blocks)]

@@ -9,7 +9,7 @@ from typing import Any
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.domain.text import composed, language_of
+from selfright.domain.text import compose_name, language_of
 from selfright.ingest.files import SourceFile, one_line
 from selfright.ingest.readers import markup
 
@@ -93,7 +93,7 @@ def _part(
     file: SourceFile, blocks: Sequence[markup.Block], title: str, media_type: str, rows: tuple[int, ...]
 ) -> Document:
     shown = f" ({rows[0]:,}–{rows[1]:,})" if rows else ""
-    document = file.document(markup.joined(blocks), title + shown, media_type)
+    document = file.document(markup.join_blocks(blocks), title + shown, media_type)
     return replace(document, id=f"{file.name}:{rows[0]}") if rows else document
 
 
@@ -126,18 +126,18 @@ def _check_unicode(text: str) -> None:
         raise BadRow(f"half of a surrogate pair at character {error.start}; such text cannot be stored") from None
 
 
-def given_id(row: Mapping[str, Any], keys: Sequence[str] = ("_id", "id")) -> Any:
+def record_id(row: Mapping[str, Any], keys: Sequence[str] = ("_id", "id")) -> Any:
     """What a row is called by the first of the keys that it has; None where it has none."""
     return next((row[key] for key in keys if row.get(key) not in (None, "")), None)
 
 
 def _id(row: Mapping[str, Any], otherwise: str) -> str:
-    given = given_id(row)
+    given = record_id(row)
     given = otherwise if given is None else given
     if isinstance(given, bool) or not isinstance(given, str | int) or len(str(given)) > _ID_LENGTH:
         raise BadRow(f"expected as '_id' a string of at most {_ID_LENGTH} characters or a whole number")
     _check_unicode(str(given))
-    return composed(str(given))
+    return compose_name(str(given))
 
 
 def plain(value: Any) -> str:

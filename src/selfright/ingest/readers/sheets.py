@@ -40,7 +40,7 @@ def documents(
             continue
         laid_out = [block for part in _parts(rows) for block in tables(part)]
         if count := missing.get(name, 0) if name else sum(missing.values()):
-            is_korean = language_of(markup.joined(laid_out)) == "ko"
+            is_korean = language_of(markup.join_blocks(laid_out)) == "ko"
             told = "저장된 값이 없는 수식" if is_korean else "formulas without a value"
             laid_out.append(("paragraph", f"[{told}: {count:,}]"))
         yield from in_parts(own, laid_out, title, media_type)
@@ -74,7 +74,7 @@ def _parts(rows: _Rows) -> Iterator[list[list[Cell]]]:
         if not is_table:
             continue
         runs = list(_runs(band))
-        beside = [_trimmed([row[start:end] for row in band]) for start, end in runs]
+        beside = [_trim([row[start:end] for row in band]) for start, end in runs]
         own = {(first, len(part)) for first, part in beside}
         names = {tuple(cell.text for cell in part[0] if cell) for _, part in beside}
         is_wide = all(end - start > 1 for start, end in runs)
@@ -90,7 +90,7 @@ def _runs(band: _Rows) -> Iterator[tuple[int, int]]:
     yield from zip(edges[::2], edges[1::2], strict=True)
 
 
-def _trimmed(part: _Rows) -> tuple[int, _Rows]:
+def _trim(part: _Rows) -> tuple[int, _Rows]:
     """The rows without blank ones before and behind, and how many there are before."""
     said = [n for n, row in enumerate(part) if _says_anything(row)]
     return said[0], part[said[0] : said[-1] + 1]

@@ -50,10 +50,10 @@ def date_format(code: str) -> Sequence[_Piece] | None:
     if all(kind == "text" for kind, _ in pieces):
         return None
     has_half = any(kind == "half" for kind, _ in pieces)
-    return [_settled(pieces, number, is_korean, has_half) for number in range(len(pieces))]
+    return [_settle(pieces, number, is_korean, has_half) for number in range(len(pieces))]
 
 
-def _settled(pieces: Sequence[_Piece], number: int, is_korean: bool, has_half: bool) -> _Piece:
+def _settle(pieces: Sequence[_Piece], number: int, is_korean: bool, has_half: bool) -> _Piece:
     """A piece whose letters mean one thing: ``n`` minutes, ``i`` hours to twelve, ``a`` days in Korean."""
     kind, letters = pieces[number]
     timed = [of[0] if of_kind == "part" else "" for of_kind, of in pieces]
@@ -66,7 +66,7 @@ def _settled(pieces: Sequence[_Piece], number: int, is_korean: bool, has_half: b
     return kind, letters
 
 
-def shown_date(pieces: Sequence[_Piece], value: str, since_1904: bool) -> str:
+def format_date(pieces: Sequence[_Piece], value: str, since_1904: bool) -> str:
     """What is shown for a number of days; empty when it is no date, and for the first two months of 1900."""
     try:
         days = float(value) + (1_462 if since_1904 else 0)
@@ -75,10 +75,10 @@ def shown_date(pieces: Sequence[_Piece], value: str, since_1904: bool) -> str:
     if not (0 <= days < 1 or 61 <= days < _LAST_DAY):
         return ""
     moment = datetime.datetime(1899, 12, 30) + datetime.timedelta(seconds=round(days * 86_400))
-    return "".join(_shown(kind, letters, moment) for kind, letters in pieces).strip()
+    return "".join(_format_part(kind, letters, moment) for kind, letters in pieces).strip()
 
 
-def _shown(kind: str, letters: str, moment: datetime.datetime) -> str:
+def _format_part(kind: str, letters: str, moment: datetime.datetime) -> str:
     if kind == "text":
         return letters
     if kind == "half":

@@ -59,7 +59,7 @@ def _change_slide(tree: "_Element", number: int, has_notes: bool, seen: set[str]
     titles = [shape for shape in tree.iterchildren(f"{_P}sp") if _place(shape) in _TITLES and _says_anything(shape)]
     first = titles[0] if titles else None
     if first is None and (has_notes or any(_says_anything(shape) for shape in tree if _place(shape) not in _MARGINS)):
-        first = packed.parsed(_TITLE.format(number).encode())
+        first = packed.parse_xml(_TITLE.format(number).encode())
     if first is not None:
         tree.insert(0, first)
 

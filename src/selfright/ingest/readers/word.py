@@ -146,9 +146,9 @@ def _number(paragraph: "_Element", numbers: Numbers) -> None:
     if properties is None:  # it is numbered, so there is a style
         return
     packed.remove(properties.find(f"{W}numPr"))
-    properties.append(packed.parsed(_IN_LIST.format(level, quoteattr(name)).encode()))
+    properties.append(packed.parse_xml(_IN_LIST.format(level, quoteattr(name)).encode()))
     if label and any((text.text or "").strip() for text in paragraph.iter(_TEXT)):
-        properties.addnext(packed.parsed(_LABEL.format(escape(label) + NUMBERED).encode()))
+        properties.addnext(packed.parse_xml(_LABEL.format(escape(label) + NUMBERED).encode()))
 
 
 def _of_pages(parts: dict[str, "_Element"], main: str, settings: "_Element | None") -> Iterator["_Element"]:

@@ -120,7 +120,7 @@ class Numbers:
         if place not in found.levels:
             return None
         self._count(found, place)
-        return self._shown(found, found.levels[place]), name, place
+        return self._format_number(found, found.levels[place]), name, place
 
     def _style(self, name: str) -> tuple[Iterable[str], str, str]:
         """The ids of a style and those it is based on; the list and level that they name."""
@@ -159,17 +159,17 @@ class Numbers:
             if place < _number(value(found.levels.get(below), "lvlRestart"), below):
                 del counts[below]
 
-    def _shown(self, found: _List, level: "_Element") -> str:
+    def _format_number(self, found: _List, level: "_Element") -> str:
         form, text = value(level, "numFmt") or "decimal", value(level, "lvlText")
         if form == "bullet" and text not in _BOXES:
             return ""
         counts = self._counts[found.family]
 
-        def shown(match: re.Match[str]) -> str:
+        def format_level(match: re.Match[str]) -> str:
             place = int(match[1]) - 1
             of = found.levels.get(place, level)
             count = counts.get(place, _number(value(of, "start"), 1))
             return _sign(count, "decimal" if is_on(level, "isLgl") else value(of, "numFmt"))
 
-        text = _PLACE.sub(shown, text)
+        text = _PLACE.sub(format_level, text)
         return text + ("" if value(level, "suff") == "nothing" else " ") if text else ""

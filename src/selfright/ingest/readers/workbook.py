@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from selfright.ingest.readers import packed
-from selfright.ingest.readers.shown_dates import BUILT_IN, date_format, shown_date
+from selfright.ingest.readers.shown_dates import BUILT_IN, date_format, format_date
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -35,7 +35,7 @@ def change(parts: dict[str, "_Element"]) -> dict[str, int]:
     since_1904 = any(of.get("date1904") in ("1", "true") for of in parts[main].iter(f"{_X}workbookPr"))
     dates, general = _formats(styles) if styles is not None else ({}, "0")
     missing = {}
-    for name, sheet in _shown_sheets(parts, main, related):
+    for name, sheet in _visible_sheets(parts, main, related):
         for line in sheet.iter(f"{_X}col", f"{_X}row"):
             if line.get("width") == "0" or line.get("ht") == "0":
                 line.set("hidden", "1")
@@ -45,7 +45,7 @@ def change(parts: dict[str, "_Element"]) -> dict[str, int]:
     return {name: count for name, count in missing.items() if count}
 
 
-def _shown_sheets(
+def _visible_sheets(
     parts: Mapping[str, "_Element"], main: str, related: list[tuple[str, str, str]]
 ) -> Iterator[tuple[str, "_Element"]]:
     targets = {key: (kind, target) for key, kind, target in related}
@@ -90,7 +90,7 @@ def _write_dates(sheet: "_Element", dates: Mapping[str, _DateFormat], general: s
     for cell in sheet.iter(_CELL):
         pieces = dates.get(cell.get("s") or "0")
         value = cell.find(_VALUE) if pieces and cell.get("t", "n") == "n" else None
-        text = shown_date(pieces, value.text or "", since_1904) if pieces and value is not None else ""
+        text = format_date(pieces, value.text or "", since_1904) if pieces and value is not None else ""
         if value is not None and text:
             value.text = text
             cell.set("t", "str")

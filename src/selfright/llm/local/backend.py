@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from selfright.domain.chat import ChatRequest, Say
+from selfright.domain.chat import ChatRequest, OnText
 from selfright.domain.errors import ModelUnavailable
 from selfright.llm.backend import Mode, RawReply
-from selfright.llm.fitting import fitted
 from selfright.llm.local.running import Plan, RunningModel, borrow, give_back
 from selfright.llm.openai_chat import OpenAIBackend
+from selfright.llm.prompt_fitting import fit_request
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -46,12 +46,12 @@ class LocalBackend:
         self._inner: OpenAIBackend | None = None
         self._loaded = 0
 
-    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
+    async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
         """See ``Backend.attempt``; raises ``ModelUnavailable`` when the model does not load, or ended meanwhile."""
         inner = await self._open()
-        fitting, left_out = await fitted(_bounded(request), self.context, self._count)
+        fitting, left_out = await fit_request(_bound_request(request), self.context, self._count)
         try:
-            reply = await inner.attempt(fitting, mode, say)
+            reply = await inner.attempt(fitting, mode, on_text)
         except ModelUnavailable as error:
             if self._running.is_alive:
                 raise
@@ -94,9 +94,9 @@ class LocalBackend:
         return self._inner
 
     async def _count(self, text: str) -> int:
-        return await asyncio.to_thread(self._counted, text)
+        return await asyncio.to_thread(self._count_tokens, text)
 
-    def _counted(self, text: str) -> int:
+    def _count_tokens(self, text: str) -> int:
         request = urllib.request.Request(  # noqa: S310 - the address of our own child
             f"{self._running.address()}/tokenize",
             json.dumps({"content": text}).encode(),
@@ -119,14 +119,14 @@ def is_looping(text: str) -> bool:
     return len(end) >= max(_TIMES * period, _LOOP_LENGTH) and end[period:] == end[:-period]
 
 
-def _bounded(request: ChatRequest) -> ChatRequest:
-    schema = None if request.schema is None else bounded_schema(request.schema)
+def _bound_request(request: ChatRequest) -> ChatRequest:
+    schema = None if request.schema is None else bound_schema(request.schema)
     return replace(request, schema=schema, max_tokens=min(request.max_tokens, _MOST_TOKENS))
 
 
-def bounded_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+def bound_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with bounds that a grammar can hold: at most 12 items in a list, 240 characters in a text."""
-    bounded = {key: _bounded_part(value) for key, value in schema.items()}
+    bounded = {key: _bound_part(value) for key, value in schema.items()}
     kind = schema.get("type")
     if kind == "array":
         bounded.setdefault("maxItems", _MOST_ITEMS)
@@ -135,7 +135,7 @@ def bounded_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return bounded
 
 
-def _bounded_part(value: Any) -> Any:
+def _bound_part(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return bounded_schema(value)
-    return [_bounded_part(item) for item in value] if isinstance(value, list | tuple) else value
+        return bound_schema(value)
+    return [_bound_part(item) for item in value] if isinstance(value, list | tuple) else value

@@ -23,7 +23,7 @@ def serve(answers: IO[bytes]) -> None:
         return
     try:
         _bound_memory(asked["memory"])
-        server = _loaded(asked)
+        server = _load(asked)
         send(answers, {"address": server.listening_address})
     except (RuntimeError, MemoryError, OSError, AttributeError, ImportError) as error:
         send(answers, {"failed": f"{type(error).__name__}: {error}"})
@@ -35,7 +35,7 @@ def serve(answers: IO[bytes]) -> None:
     os._exit(0)
 
 
-def _loaded(asked: dict[str, Any]) -> Any:
+def _load(asked: dict[str, Any]) -> Any:
     # Threads of the engine wait for one another many times a token. Those that spin until then wait for one that is not
     # running where something else wants the cores, those that sleep wake too late: a short spin, then sleep. Tokens
     # written a second on two idle cores / on two that something else uses: asleep 25 / 11, spinning 56 / 7 or less,

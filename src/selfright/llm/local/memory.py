@@ -14,7 +14,9 @@ _MOST_READ = 10_000
 
 def free_memory() -> int | None:
     """Bytes that can be had now, within what a container allows; None where the system does not tell."""
-    known = [value for value in (_available(), _total(), *(_left(*pair) for pair in _CGROUPS)) if value is not None]
+    known = [
+        value for value in (_available(), _total(), *(_bytes_left(*pair) for pair in _CGROUPS)) if value is not None
+    ]
     return min(known, default=None)
 
 
@@ -33,7 +35,7 @@ def _total() -> int | None:
     return None
 
 
-def _left(limit: Path, used: Path) -> int | None:
+def _bytes_left(limit: Path, used: Path) -> int | None:
     with contextlib.suppress(OSError, ValueError):
         return max(0, int(_read(limit)) - int(_read(used)))
     return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from selfright.domain.errors import MissingExtra, ModelFilesDamaged, NoModelFile
 from selfright.llm.local.backend import LocalBackend
 from selfright.llm.local.gguf import read_model_file
-from selfright.llm.local.running import planned
+from selfright.llm.local.running import plan_memory
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -31,7 +31,7 @@ def local_model(model: str) -> LocalBackend:
     ``ModelFilesDamaged`` where they are others.
     """
     path = demo_weights() if model == DEMO else Path(model).expanduser()
-    plan = planned(read_model_file(path))
+    plan = plan_memory(read_model_file(path))
     name = f"local:{DEMO}" if model == DEMO else f"local:{path.name}#{_mark(path)}"
     return LocalBackend(name, plan, _connect)
 

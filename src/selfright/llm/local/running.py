@@ -42,7 +42,7 @@ class Plan:
     memory: int
 
 
-def planned(file: ModelFile, free: Callable[[], int | None] = free_memory) -> Plan:
+def plan_memory(file: ModelFile, free: Callable[[], int | None] = free_memory) -> Plan:
     """How ``file`` is run here.
 
     The context is as long as the file says, at most 16,384 tokens, and shorter where memory is short. Raises
@@ -128,7 +128,7 @@ class RunningModel:
         self.started += 1
         try:
             self._process = start(_ENTRY)
-            said = self._loaded(self._process)
+            said = self._load(self._process)
         except OSError as error:
             self._end()
             raise ModelUnavailable(f"{name} could not be started ({type(error).__name__}); try again") from error
@@ -141,7 +141,7 @@ class RunningModel:
             )
         self._address = said["address"]
 
-    def _loaded(self, process: "subprocess.Popen[bytes]") -> dict[str, Any]:
+    def _load(self, process: "subprocess.Popen[bytes]") -> dict[str, Any]:
         assert process.stdin is not None
         assert process.stdout is not None
         alarm = threading.Timer(_LOADING_S, process.kill)

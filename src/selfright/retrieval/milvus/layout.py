@@ -109,7 +109,7 @@ def document_row(key: int, document: int, generation: int, part: int, record: st
 def head_of(document: Document, passages: int, generation: int) -> str:
     """What is kept of a document without its text."""
     pieces = -(-len(document.text) // PIECE)
-    return _bounded(
+    return _bound(
         [
             *(generation, pieces, passages, len(document.text), document.content_hash),
             *(document.id, document.title, document.language, document.source, document.url),
@@ -121,7 +121,7 @@ def head_of(document: Document, passages: int, generation: int) -> str:
 
 def record_of(passage: Passage) -> str:
     """What is kept of a passage."""
-    return _bounded(
+    return _bound(
         [
             *(passage.id, passage.document_id, passage.title, passage.text, passage.start, passage.end),
             *(passage.section, passage.language, passage.collection, passage.url, passage.head, passage.origin),
@@ -135,14 +135,14 @@ def passage_of(record: str) -> Passage:
     return Passage(*json.loads(record))
 
 
-def bounded_terms(terms: str, passage: Passage) -> str:
+def bound_terms(terms: str, passage: Passage) -> str:
     """Terms of a passage joined by blanks, when Milvus can keep them."""
     if len(terms) > MOST_BYTES:  # Latin letters only
         raise _too_long(f"passage '{passage.id[:200]}' with {len(terms):,} bytes of terms")
     return terms
 
 
-def _bounded(values: list[Any], what: str) -> str:
+def _bound(values: list[Any], what: str) -> str:
     text = json.dumps(values, ensure_ascii=False)
     if len(text.encode()) > MOST_BYTES:
         raise _too_long(what)
@@ -199,7 +199,7 @@ _ENCODED = "zx"
 _LONGEST = 400
 
 
-def encoded(term: str) -> str:
+def encode_term(term: str) -> str:
     """A term as one word for every analyzer: itself, or ``zx`` and the bytes in hexadecimal; a very long one hashed."""
     if _PLAIN.fullmatch(term) and not term.startswith(_ENCODED) and len(term) <= _LONGEST:
         return term

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from selfright.domain.passages import Document, DocumentInfo, Passage
-from selfright.retrieval.milvus.layout import Counts, encoded, passage_of, read_about
+from selfright.retrieval.milvus.layout import Counts, encode_term, passage_of, read_about
 from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.records import id_hash
 from selfright.retrieval.scored import SPARE, Population, Scored, in_order
@@ -79,11 +79,11 @@ class IndexReader:
             waiting = self._helpers.submit(self._near, vector, request.depth, condition)
         wanted = dict(islice(words.items(), _MOST_TERMS))
         weights = {
-            encoded(term): count * rarity
+            encode_term(term): count * rarity
             for (term, count), rarity in zip(wanted.items(), self._idf(list(wanted)), strict=True)
         }
         # The server counts a term as often as it is written: in halves, so that translations count less.
-        text = " ".join(" ".join([encoded(term)] * max(1, round(2 * count))) for term, count in wanted.items())
+        text = " ".join(" ".join([encode_term(term)] * max(1, round(2 * count))) for term, count in wanted.items())
         found = self._words(text, weights, request.depth, condition)
         return Lists(found, waiting.result() if waiting else Scored(), self._idf(request.terms))
 
@@ -96,7 +96,7 @@ class IndexReader:
         rows = self._server.get("passages", list(keys), ["key", "record"])
         return {row["key"]: passage_of(row["record"]).language for row in rows}
 
-    def shown(
+    def search_rows(
         self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
     ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
         """The passages by key, and cosines by id hash."""
@@ -156,7 +156,7 @@ class IndexReader:
 
     def _idf(self, terms: Sequence[str]) -> list[float]:
         known = self._frequencies
-        stored = [encoded(term) for term in terms]
+        stored = [encode_term(term) for term in terms]
         missing = [term for term in dict.fromkeys(stored) if term not in known]
         if missing:
             if len(known) > _KNOWN_TERMS:
@@ -177,7 +177,7 @@ class IndexReader:
             output_fields=["mark", "terms"],
         )
         scores = [self._bm25(str(hit["entity"]["terms"]), weights) for hit in found]
-        return _scored(found, scores, limit)
+        return _score(found, scores, limit)
 
     def _bm25(self, text: str, weights: Mapping[str, float]) -> float:
         """Exactly, with the statistics of the live passages: those of the server count deleted ones, and by segment."""
@@ -196,7 +196,7 @@ class IndexReader:
         found = self._server.search(
             "passages", vector, *("dense", "IP", limit + SPARE), filter=condition, output_fields=["mark"]
         )
-        return _scored(found, [float(hit["distance"]) for hit in found], limit)
+        return _score(found, [float(hit["distance"]) for hit in found], limit)
 
     def _head(self, document_id: str) -> list[Any] | None:
         rows = self._server.get("documents", [id_hash(document_id)], ["record"])
@@ -215,7 +215,7 @@ def _among(collections: Sequence[str]) -> str:
     return f"collection in [{', '.join(str(id_hash(name)) for name in collections)}]" if collections else ""
 
 
-def _scored(found: Sequence[Any], scores: Sequence[float], limit: int) -> Scored:
+def _score(found: Sequence[Any], scores: Sequence[float], limit: int) -> Scored:
     keys = np.array([hit["key"] for hit in found], dtype=np.int64)
     id_hashes = np.array([hit["entity"]["mark"] for hit in found], dtype=np.int64)
     return in_order(keys, id_hashes, np.array(scores, dtype=np.float64), limit)

@@ -31,7 +31,7 @@ class Server:
         self.place = place
         self.is_lite = place.path is not None
         self._file = str(place.path.absolute()) if place.path else ""
-        self._client = self._connected()
+        self._client = self._connect()
         self.writer = _writers.setdefault(place.shown, threading.Lock())
 
     def name_of(self, collection: str) -> str:
@@ -43,7 +43,7 @@ class Server:
         try:
             return getattr(self._client, method)(*arguments, timeout=_CALL_S, **named)
         except MilvusException as error:
-            raise self._translated(error) from error
+            raise self._translate(error) from error
         except ValueError as error:  # a channel that was closed
             raise StoreError(f"the index {self.place.shown} was closed; open it again") from error
 
@@ -130,7 +130,7 @@ class Server:
             if _open[self._file] <= 0:
                 server_manager_instance.release_server(self._file)
 
-    def _connected(self) -> MilvusClient:
+    def _connect(self) -> MilvusClient:
         place = self.place
         try:
             if not self.is_lite:
@@ -151,9 +151,9 @@ class Server:
                     f"{place.shown} cannot be opened: another process has the file open, or it is no Milvus Lite file; "
                     "close the other one, or run a Milvus server for several processes"
                 ) from error
-            raise self._translated(error) from error
+            raise self._translate(error) from error
 
-    def _translated(self, error: MilvusException) -> StoreError:
+    def _translate(self, error: MilvusException) -> StoreError:
         words = str(getattr(error, "message", error)).strip().splitlines() or ["no answer"]
         shown = self.place.shown
         if any(word in words[0].lower() for word in ("connect", "unavailable", "deadline", "timeout", "channel")):

@@ -20,9 +20,9 @@ from selfright.domain.passages import Document
 from selfright.retrieval.milvus.layout import (
     PIECE,
     Counts,
-    bounded_terms,
+    bound_terms,
     document_row,
-    encoded,
+    encode_term,
     head_of,
     passage_of,
     record_of,
@@ -31,7 +31,7 @@ from selfright.retrieval.milvus.layout import (
 )
 from selfright.retrieval.milvus.reading import IndexReader
 from selfright.retrieval.milvus.server import Server
-from selfright.retrieval.records import Prepared, id_hash
+from selfright.retrieval.records import PassageRow, id_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +87,7 @@ class Writing:
                 self._release()
 
     def put(
-        self, batch: Sequence[tuple[Document, Sequence[Prepared]]], vectors: "Mapping[int, NDArray[np.float32]]"
+        self, batch: Sequence[tuple[Document, Sequence[PassageRow]]], vectors: "Mapping[int, NDArray[np.float32]]"
     ) -> None:
         """Takes documents; a part of those that wait is written when there are too many."""
         ready = {}
@@ -161,14 +161,14 @@ class Writing:
 
     # Inside
 
-    def _row(self, found: Prepared, vectors: "Mapping[int, NDArray[np.float32]]") -> dict[str, Any]:
+    def _row(self, found: PassageRow, vectors: "Mapping[int, NDArray[np.float32]]") -> dict[str, Any]:
         passage = found.passage
         row: dict[str, Any] = {
             "mark": id_hash(passage.id),
             "document": id_hash(passage.document_id),
             "collection": id_hash(passage.collection),
             "record": record_of(passage),
-            "terms": bounded_terms(" ".join(encoded(term) for term in found.terms.split()), passage),
+            "terms": bound_terms(" ".join(encode_term(term) for term in found.terms.split()), passage),
         }
         if self._dimension:
             vector = None if found.row is None else vectors[found.row]
@@ -200,7 +200,7 @@ class Writing:
         pieces = sum(1 + len(document.text) // PIECE for document, _ in waiting.put.values())
         write_about(server, {"writing": "1", "last_key": str(first + waiting.passages + pieces + 1)})
         self._reader.about["writing"] = "1"
-        old = self._stored(list({**waiting.removed, **dict.fromkeys(waiting.put)}), first)
+        old = self._stored_rows(list({**waiting.removed, **dict.fromkeys(waiting.put)}), first)
         frequencies = Counter[str]()
         keys = iter(range(first, first + waiting.passages + pieces + 1))
         self._insert(keys, first, counts, frequencies)
@@ -212,7 +212,7 @@ class Writing:
         self._waiting = _Waiting()
         self._reader.refresh()
 
-    def _stored(self, names: Sequence[str], generation: int) -> list[list[Any]]:
+    def _stored_rows(self, names: Sequence[str], generation: int) -> list[list[Any]]:
         """The heads of documents as they stand, before they are replaced or removed."""
         id_hashes = [id_hash(name) for name in names]
         found = [json.loads(row["record"]) for row in self._server.get("documents", id_hashes, ["record"])]

@@ -67,7 +67,7 @@ class WriterLock:
 
 
 @contextmanager
-def explained(database: PostgresDatabase) -> Iterator[None]:
+def explain_errors(database: PostgresDatabase) -> Iterator[None]:
     """Turns what PostgreSQL says to a writer into the errors of this package."""
     try:
         yield
@@ -80,4 +80,4 @@ def explained(database: PostgresDatabase) -> Iterator[None]:
         said = error.diag.message_primary
         raise StoreError(f"{database.shown}: the user may not do this ({said}); grant it what is needed") from error
     except psycopg.Error as error:
-        raise database.explained(error) from error
+        raise database.explain_errors(error) from error

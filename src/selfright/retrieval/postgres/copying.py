@@ -8,7 +8,7 @@ import numpy as np
 
 from selfright.domain.passages import Document, Passage
 from selfright.retrieval.postgres.reading import vector_of
-from selfright.retrieval.records import Prepared, id_hash
+from selfright.retrieval.records import PassageRow, id_hash
 from selfright.storage.postgres import Connection
 from selfright.storage.postgres_address import encode
 
@@ -48,7 +48,7 @@ class Vectors:
         self._rows.extend(np.asarray(row, dtype=np.float32) for row in matrix)
         return [(row, 0) for row in range(first, len(self._rows))]
 
-    def of(self, found: Prepared) -> "NDArray[np.float32] | None":
+    def of(self, found: PassageRow) -> "NDArray[np.float32] | None":
         """The vector of a passage, or None."""
         return None if found.row is None else self._rows[found.row]
 
@@ -72,7 +72,7 @@ def copy_documents(connection: Connection, documents: Sequence[tuple[Document, i
 def copy_passages(
     connection: Connection,
     keys: Sequence[int],
-    prepared: Sequence[Prepared],
+    prepared: Sequence[PassageRow],
     terms: Sequence[Sequence[str]],
     counted: Sequence[Mapping[int, int]],
 ) -> None:
@@ -110,7 +110,7 @@ def copy_postings(
             copy.write_row(row)
 
 
-def copy_vectors(connection: Connection, keys: Sequence[int], prepared: Sequence[Prepared], vectors: Vectors) -> None:
+def copy_vectors(connection: Connection, keys: Sequence[int], prepared: Sequence[PassageRow], vectors: Vectors) -> None:
     """The vectors of those passages that have one."""
     statement = "COPY vectors (key, mark, collection, text_hash, embedding) FROM STDIN WITH (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(statement) as copy:

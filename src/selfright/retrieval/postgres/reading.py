@@ -125,9 +125,9 @@ class Reader:
         names = list(counted)
         found = {names[row[1] - 1]: int(row[2]) for row in rows if row[0] == "df"}
         rarity = Population(total, self._shape.languages.get("ko", 0)).idf(kept, [found.get(term, 0) for term in kept])
-        return Lists(_scored(by_words, request.depth), _scored(near, request.depth), rarity)
+        return Lists(_score(by_words, request.depth), _score(near, request.depth), rarity)
 
-    def shown(
+    def search_rows(
         self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
     ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
         """The passages by key, and cosines by id hash."""
@@ -243,7 +243,7 @@ class IndexReader:
         )[0]
         return collections, languages, int(passages), int(size)
 
-    def described(self) -> list[tuple[Any, ...]]:
+    def described_collections(self) -> list[tuple[Any, ...]]:
         """What the operator said of collections: name, description, classes, slots."""
         return self._rows("SELECT name, description, classes, slots FROM collections ORDER BY name")
 
@@ -287,7 +287,7 @@ def _info_of(row: Sequence[Any]) -> DocumentInfo:
     )
 
 
-def _scored(rows: Sequence[tuple[Any, ...]], limit: int) -> Scored:
+def _score(rows: Sequence[tuple[Any, ...]], limit: int) -> Scored:
     return in_order(
         np.array([row[1] for row in rows], dtype=np.int64),
         np.array([row[2] for row in rows], dtype=np.int64),

@@ -10,11 +10,11 @@ import psycopg
 
 from selfright.domain.errors import StoreError, StoreUnavailable
 from selfright.domain.passages import Document
-from selfright.retrieval.postgres.connections import WriterLock, explained
+from selfright.retrieval.postgres.connections import WriterLock, explain_errors
 from selfright.retrieval.postgres.copying import Vectors, copy_documents, copy_passages, copy_postings, copy_vectors
 from selfright.retrieval.postgres.reading import EXACT_MOST
 from selfright.retrieval.postgres.schema import GRAPH, term_as_kept
-from selfright.retrieval.records import Prepared
+from selfright.retrieval.records import PassageRow
 from selfright.storage.postgres import Connection, PostgresDatabase
 from selfright.storage.postgres_address import encode
 
@@ -59,10 +59,10 @@ class Writing:
         """A part of the transaction that happens wholly or not at all; raises ``IndexBusy`` for a second writer."""
         with self._held:
             self._refuse_if_lost()
-            connection = self._begun()
+            connection = self._open_transaction()
             counts = self._counts.copy()
             try:
-                with explained(self._database), connection.transaction():
+                with explain_errors(self._database), connection.transaction():
                     yield connection
             except BaseException:
                 self._counts, self._terms = counts, {}
@@ -79,11 +79,11 @@ class Writing:
         with self._held:
             lost, self._lost = self._lost, False
             if lost:
-                raise self._gone()
+                raise self._connection_lost()
             if not self._pending or self._connection is None:
                 return
             try:
-                with explained(self._database):
+                with explain_errors(self._database):
                     self._write_counts(self._connection)
                     self._connection.execute("COMMIT")
                 self._look_after(self._connection)
@@ -105,7 +105,7 @@ class Writing:
     # Within a step
 
     def insert(
-        self, connection: Connection, batch: Sequence[tuple[Document, Sequence[Prepared]]], vectors: "Vectors"
+        self, connection: Connection, batch: Sequence[tuple[Document, Sequence[PassageRow]]], vectors: "Vectors"
     ) -> None:
         """Stores documents whose ids are free."""
         copy_documents(connection, [(document, len(passages)) for document, passages in batch])
@@ -150,11 +150,11 @@ class Writing:
 
     # The rest
 
-    def _begun(self) -> Connection:
+    def _open_transaction(self) -> Connection:
         if self._pending and (self._connection is None or self._connection.closed):
             self._drop()
             self._lost = True
-            raise self._gone()
+            raise self._connection_lost()
         if self._connection is None or self._connection.closed:
             self._connection = self._database.connect("selfright writer")
         connection = self._connection
@@ -167,7 +167,7 @@ class Writing:
         return connection
 
     def _begin(self, connection: Connection) -> None:
-        with explained(self._database):
+        with explain_errors(self._database):
             try:
                 self._lock.acquire(connection)
                 connection.execute("BEGIN")
@@ -205,9 +205,9 @@ class Writing:
 
     def _refuse_if_lost(self) -> None:
         if self._lost:
-            raise self._gone()
+            raise self._connection_lost()
 
-    def _gone(self) -> StoreError:
+    def _connection_lost(self) -> StoreError:
         return StoreUnavailable(
             f"the connection to {self._database.shown} broke while something was written; nothing since the "
             "last commit is kept: discard, then put it again"

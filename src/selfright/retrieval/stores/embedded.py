@@ -13,7 +13,7 @@ from selfright.domain.passages import Document, Passage, StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities, Finding
-from selfright.retrieval import upkeep
+from selfright.retrieval import maintenance
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import FILE_NAME, LOCK_NAME
 from selfright.retrieval.catalogue_writer import CatalogueWriter, CollectionTable
@@ -22,10 +22,10 @@ from selfright.retrieval.files import WriterLock, folder_bytes
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.hybrid import HybridSearch, Indexes
 from selfright.retrieval.lexical import LexicalIndex
+from selfright.retrieval.maintenance import ProjectionSync
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
-from selfright.retrieval.schema import AsMade, fitting
+from selfright.retrieval.schema import ExistingEmbedder, fitting
 from selfright.retrieval.stores.reading import ReadableStore
-from selfright.retrieval.upkeep import ProjectionSync
 
 _HELPERS = 4
 
@@ -57,33 +57,37 @@ class EmbeddedStore(ReadableStore):
         self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
-    def open(cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None) -> "EmbeddedStore":
+    def open(
+        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | ExistingEmbedder | None
+    ) -> "EmbeddedStore":
         """The index at ``path``; ``embedder`` None means that it was made for words only.
 
         Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` or ``IndexDamaged``. A search index that is
         missing, damaged or behind is mended from the catalogue.
         """
-        store = cls.unchecked(path, tokenizer, embedder)
-        with _closed_on_error(store):
+        store = cls.open_unchecked(path, tokenizer, embedder)
+        with _close_on_error(store):
             store.recover()
         return store
 
     @classmethod
-    def unchecked(cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None) -> "EmbeddedStore":
+    def open_unchecked(
+        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | ExistingEmbedder | None
+    ) -> "EmbeddedStore":
         """The same, with its search indexes as they are found: to be looked at and mended."""
-        with _closed_on_error(catalogue := Catalogue(Path(path))):
+        with _close_on_error(catalogue := Catalogue(Path(path))):
             return cls(catalogue, tokenizer, fitting(catalogue.meta, catalogue.folder, tokenizer, embedder))
 
     @classmethod
     def check(
-        cls, path: Path, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, *, repair: bool = False
+        cls, path: Path, tokenizer: Tokenizer, embedder: Embedder | ExistingEmbedder | None, *, repair: bool = False
     ) -> list[Finding]:
         """``verify`` for the index at ``path``, also where it cannot be opened.
 
         Raises ``IndexNotFound``, ``NotAnIndex`` and ``IncompatibleIndex``.
         """
         try:
-            with cls.unchecked(path, tokenizer, embedder) as store:
+            with cls.open_unchecked(path, tokenizer, embedder) as store:
                 return store.verify(repair=repair)
         except (IndexDamaged, NotAnIndex) as error:
             if isinstance(error, NotAnIndex) and not (path / "lexical").exists():
@@ -187,16 +191,16 @@ class EmbeddedStore(ReadableStore):
         if not repair or not findings or any(finding.file == FILE_NAME for finding in findings):
             return findings
         with self._upkeeping():
-            return self._repaired(findings)
+            return self._repair(findings)
 
     def compact(self) -> None:
         """Frees what replaced and removed documents have left behind, and makes the search indexes anew."""
         with self._upkeeping():
             with self._writer.step():
-                upkeep.compact_vectors(self._catalogue, self._writer)
+                maintenance.compact_vectors(self._catalogue, self._writer)
             self._writer.commit()
             self._projections.sync(anew=True)
-            upkeep.vacuum(self._catalogue.path)
+            maintenance.vacuum(self._catalogue.path)
 
     def recover(self) -> None:
         """Mends and updates the search indexes unless a writer is at it; raises ``IndexDamaged``."""
@@ -244,14 +248,14 @@ class EmbeddedStore(ReadableStore):
                 self._lock.release()
 
     def _findings(self) -> Iterator[Finding]:
-        yield from upkeep.check_catalogue(self._catalogue)
-        yield from upkeep.check_vectors(self._catalogue)
+        yield from maintenance.check_catalogue(self._catalogue)
+        yield from maintenance.check_vectors(self._catalogue)
         yield from self._projections.findings()
 
-    def _repaired(self, before: list[Finding]) -> list[Finding]:
+    def _repair(self, before: list[Finding]) -> list[Finding]:
         if self.embedder is not None and any(finding.file.startswith("vectors/") for finding in before):
             with self._writer.step():
-                upkeep.mend_vectors(self._catalogue, self._writer, self.embedder.embed)
+                maintenance.mend_vectors(self._catalogue, self._writer, self.embedder.embed)
             self._writer.commit()
         self._projections.sync(anew=True)
         after = {(finding.file, finding.problem) for finding in self._findings()}
@@ -259,7 +263,7 @@ class EmbeddedStore(ReadableStore):
 
 
 @contextmanager
-def _closed_on_error(opened: "Catalogue | EmbeddedStore") -> Iterator[None]:
+def _close_on_error(opened: "Catalogue | EmbeddedStore") -> Iterator[None]:
     try:
         yield
     except BaseException:

@@ -55,10 +55,10 @@ class ForeignRetriever:
             )
         if not query.strip():
             return Retrieval(hits=())
-        kept = self._seen.keep(_documents(await self._found(query), k))
+        kept = self._seen.keep(_documents(await self._retrieve(query), k))
         return Retrieval(tuple(Hit(_passage(document), 1 / (RRF_K + n)) for n, document in enumerate(kept, start=1)))
 
-    async def _found(self, query: str) -> Sequence[LangChainDocument]:
+    async def _retrieve(self, query: str) -> Sequence[LangChainDocument]:
         name = type(self._retriever).__name__
         try:
             found: Any = await self._retriever.ainvoke(query)
@@ -126,7 +126,7 @@ class SelfrightRetriever(BaseRetriever):
         collections: str | Sequence[str] | None = None,
     ) -> list[LangChainDocument]:
         del run_manager
-        return [as_langchain(hit) for hit in self.searcher.search(query, *self._wanted(k, collections))]
+        return [as_langchain(hit) for hit in self.searcher.search(query, *self._search_arguments(k, collections))]
 
     async def _aget_relevant_documents(
         self,
@@ -137,9 +137,11 @@ class SelfrightRetriever(BaseRetriever):
         collections: str | Sequence[str] | None = None,
     ) -> list[LangChainDocument]:
         del run_manager
-        return [as_langchain(hit) for hit in await self.searcher.asearch(query, *self._wanted(k, collections))]
+        return [
+            as_langchain(hit) for hit in await self.searcher.asearch(query, *self._search_arguments(k, collections))
+        ]
 
-    def _wanted(self, k: int | None, collections: str | Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
+    def _search_arguments(self, k: int | None, collections: str | Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
         return self.k if k is None else k, self.collections if collections is None else several(collections)
 
 

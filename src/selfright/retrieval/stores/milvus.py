@@ -19,7 +19,7 @@ from selfright.retrieval.milvus.reading import IndexReader
 from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.milvus.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
-from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, check_format, fitting
+from selfright.retrieval.schema import ExistingEmbedder, IndexMeta, at_hand, check_format, fitting
 from selfright.retrieval.server_search import ServerSearch
 from selfright.retrieval.stores.reading import ReadableStore
 
@@ -53,7 +53,7 @@ class MilvusStore(ReadableStore):
         cls,
         place: Location,
         tokenizer: Tokenizer,
-        embedder: Embedder | AsMade | None,
+        embedder: Embedder | ExistingEmbedder | None,
         *,
         create: bool = False,
     ) -> "MilvusStore":
@@ -75,7 +75,7 @@ class MilvusStore(ReadableStore):
         return store
 
     @classmethod
-    def made_with(cls, place: Location) -> IndexMeta:
+    def read_meta(cls, place: Location) -> IndexMeta:
         """How the index at ``place`` was made. Raises as ``open`` does."""
         _check_file(place, create=False)
         server = Server(place)

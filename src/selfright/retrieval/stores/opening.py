@@ -10,7 +10,7 @@ from selfright.domain.ports import Embedder, Retriever, TermLexicon, Tokenizer
 from selfright.domain.stores import Store
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.locations import locate
-from selfright.retrieval.schema import AsMade, at_hand
+from selfright.retrieval.schema import ExistingEmbedder, at_hand
 
 _NEEDED = {
     "milvus": ("what an index in Milvus needs", "milvus", "pymilvus"),
@@ -31,7 +31,7 @@ class OpenedStore(Store, Protocol):
 def open_store(
     location: str | Path,
     tokenizer: Tokenizer,
-    embedder: Embedder | AsMade | None,
+    embedder: Embedder | ExistingEmbedder | None,
     *,
     create: bool = False,
 ) -> OpenedStore:
@@ -42,7 +42,7 @@ def open_store(
     """
     place = locate(location)
     if place.engine == "embedded":
-        return _embedded(Path(location), tokenizer, embedder, create=create)
+        return _open_embedded(Path(location), tokenizer, embedder, create=create)
     _need(*_NEEDED[place.engine])
     if place.engine == "milvus":
         if place.path is not None:
@@ -71,10 +71,10 @@ def tokenizer_of(location: str | Path) -> str | None:
         if place.engine == "milvus":
             from selfright.retrieval.stores.milvus import MilvusStore
 
-            return MilvusStore.made_with(place).tokenizer
+            return MilvusStore.read_meta(place).tokenizer
         from selfright.retrieval.stores.postgres import PostgresStore
 
-        return PostgresStore.made_with(place).tokenizer
+        return PostgresStore.read_meta(place).tokenizer
     except (IndexNotFound, NotAnIndex, IncompatibleIndex, IndexDamaged):
         return None  # opening it says what is wrong
 
@@ -99,7 +99,9 @@ def compact(store: OpenedStore, location: str | Path) -> None:
         store.compact()
 
 
-def _embedded(folder: Path, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, *, create: bool) -> OpenedStore:
+def _open_embedded(
+    folder: Path, tokenizer: Tokenizer, embedder: Embedder | ExistingEmbedder | None, *, create: bool
+) -> OpenedStore:
     from selfright.retrieval.stores.embedded import EmbeddedStore
 
     try:

@@ -16,7 +16,7 @@ from selfright.retrieval.postgres.reading import IndexReader
 from selfright.retrieval.postgres.schema import IndexSpec, open_or_create
 from selfright.retrieval.postgres.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
-from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, fitting
+from selfright.retrieval.schema import ExistingEmbedder, IndexMeta, at_hand, fitting
 from selfright.retrieval.server_search import ServerSearch
 from selfright.retrieval.stores.reading import ReadableStore
 from selfright.storage.postgres import PostgresDatabase
@@ -57,7 +57,7 @@ class PostgresStore(ReadableStore):
         cls,
         place: Location,
         tokenizer: Tokenizer,
-        embedder: Embedder | AsMade | None,
+        embedder: Embedder | ExistingEmbedder | None,
         *,
         create: bool = False,
     ) -> "PostgresStore":
@@ -78,7 +78,7 @@ class PostgresStore(ReadableStore):
         return store
 
     @classmethod
-    def made_with(cls, place: Location) -> IndexMeta:
+    def read_meta(cls, place: Location) -> IndexMeta:
         """How the index at ``place`` was made. Raises as ``open`` does."""
         database = index_database(place)
         try:
@@ -123,7 +123,7 @@ class PostgresStore(ReadableStore):
         """The named parts of the index, those that have documents and those that were described."""
         counts = self._reader.counts()[0]
         all_ = {name: Collection(name, documents=count) for name, count in counts.items()}
-        for packed_name, description, classes, slots in self._reader.described():
+        for packed_name, description, classes, slots in self._reader.described_collections():
             name = decode(packed_name)
             kinds = tuple(QueryClass(value) for value in json.loads(classes))
             all_[name] = Collection(name, decode(description), kinds, tuple(json.loads(slots)), counts[name])

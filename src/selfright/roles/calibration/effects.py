@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from selfright.roles.calibration.measures import Array, auc, checked, placements
+from selfright.roles.calibration.measures import Array, auc, check_arrays, placements
 
 _QUANTILE = 1.96  # of the normal distribution, for 95 %
 # A curve does not change the order of rows, but five folds have five curves, so the pooled AUC moves a little.
@@ -41,7 +41,7 @@ class Effect:
     @classmethod
     def of(cls, before: Array, after: Array, labels: Array, groups: Sequence[str]) -> "Effect":
         """Of rows of which each group belongs together; ``after`` is what was said without them."""
-        (p, y), (q, _) = checked(before, labels), checked(after, labels)
+        (p, y), (q, _) = check_arrays(before, labels), check_arrays(after, labels)
         (first, parts), (second, others) = _auc_parts(p, y), _auc_parts(q, y)
         gains = (q - y) ** 2 - (p - y) ** 2
         mean = float(np.mean(gains))

@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from selfright.roles.calibration.measures import Array, brier, checked
+from selfright.roles.calibration.measures import Array, brier, check_arrays
 from selfright.roles.scoring import Blend, Curve
 
 _LEAST, _MOST = 0.002, 0.998  # nobody is surer than a few hundred rows can show
@@ -38,7 +38,7 @@ def platt(scores: ArrayLike, labels: ArrayLike) -> Curve:
 
     A score that ranks the rows the wrong way round gets a flat curve: it tells nothing.
     """
-    s, y = checked(scores, labels)
+    s, y = check_arrays(scores, labels)
     positives = y.sum()
     target = np.where(y == 1, (positives + 1) / (positives + 2), 1 / (len(y) - positives + 2))
     slope, base = _logistic(_logit(s), target)
@@ -53,7 +53,7 @@ def isotonic(scores: ArrayLike, labels: ArrayLike) -> Curve:
 
     Equal scores are one point from the start, so the curve is a function of the score.
     """
-    s, y = checked(scores, labels)
+    s, y = check_arrays(scores, labels)
     values, place = np.unique(s, return_inverse=True)
     blocks: list[tuple[float, float, float]] = []  # rows, positives, sum of scores
     for value, rows, positives in zip(
@@ -64,18 +64,18 @@ def isotonic(scores: ArrayLike, labels: ArrayLike) -> Curve:
             upper, lower = blocks.pop(), blocks.pop()
             blocks.append((lower[0] + upper[0], lower[1] + upper[1], lower[2] + upper[2]))
     rows_of, positives_of, sums = (np.array(column) for column in zip(*blocks, strict=True))
-    kept = _thinned(rows_of)
+    kept = _thin(rows_of)
     # Shrunk to the middle as by one row more of each label: a block of three is no proof of certainty.
     return _curve((sums / rows_of)[kept], ((positives_of + 0.5) / (rows_of + 1))[kept])
 
 
-def fitted(scores: ArrayLike, labels: ArrayLike, groups: Sequence[object]) -> tuple[Curve, str, Array]:
+def fit_curve(scores: ArrayLike, labels: ArrayLike, groups: Sequence[object]) -> tuple[Curve, str, Array]:
     """The better of the two, by Brier score on groups that the curve has not seen, with its name.
 
     The third value are those probabilities for unseen groups, one per row: what to judge the curve by. Under 200 rows
     the sigmoid is taken unseen, for steps need rows.
     """
-    s, y = checked(scores, labels)
+    s, y = check_arrays(scores, labels)
     kinds: dict[str, Fit] = {"platt": platt}
     if len(s) >= _FEWEST_FOR_ISOTONIC:
         kinds["isotonic"] = isotonic
@@ -84,7 +84,7 @@ def fitted(scores: ArrayLike, labels: ArrayLike, groups: Sequence[object]) -> tu
     return kinds[best](s, y), best, unseen[best]
 
 
-def mapped(curve: Curve, scores: ArrayLike) -> Array:
+def apply_curve(curve: Curve, scores: ArrayLike) -> Array:
     """The curve's probability for each score."""
     return np.array([curve(float(score)) for score in np.asarray(scores, dtype=float)], dtype=float)
 
@@ -98,7 +98,7 @@ def _unseen(fit: Fit, s: Array, y: Array, groups: Sequence[object]) -> Array:
     found = np.empty(len(s))
     for held_out in np.unique(fold):
         here = fold == held_out
-        found[here] = mapped(fit(s[~here], y[~here]), s[here]) if (~here).any() else y.mean()
+        found[here] = apply_curve(fit(s[~here], y[~here]), s[here]) if (~here).any() else y.mean()
     return found
 
 
@@ -112,7 +112,7 @@ def _curve(scores: Array, probabilities: Array) -> Curve:
     return Curve(tuple(xs), tuple(ys))
 
 
-def _thinned(rows: Array) -> list[int]:
+def _thin(rows: Array) -> list[int]:
     """At most 24 blocks, spread evenly over the rows, the first and the last among them."""
     middle = (np.cumsum(rows) - rows / 2) / rows.sum()
     cuts = np.linspace(0, 1, _KNOTS)
@@ -146,7 +146,7 @@ _HOLD = 2.0  # how much the weights known before count, in rows
 _MOST_STEPS = 100
 
 
-def blended(rows: Sequence[Mapping[str, float]], labels: Sequence[int], start: Blend) -> Blend:
+def fit_blend(rows: Sequence[Mapping[str, float]], labels: Sequence[int], start: Blend) -> Blend:
     """The blend under which the labels are most probable, held to ``start`` as by a few rows more (MAP, normal prior).
 
     ``rows`` are opinions by name, log-odds. No opinion may count against itself: a weight that would is 0, positive
@@ -188,7 +188,7 @@ _STARTS = 4
 _STEPS = 200
 
 
-def certified(scores: ArrayLike, wrong: ArrayLike, risk: float, delta: float = DELTA) -> float | None:
+def certify_threshold(scores: ArrayLike, wrong: ArrayLike, risk: float, delta: float = DELTA) -> float | None:
     """The lowest threshold above which, certified at 1 − ``delta``, at most the share ``risk`` is wrong; None if none.
 
     Thresholds are tested from the highest down, and the first that is not proven ends the walk (fixed-sequence
@@ -196,7 +196,7 @@ def certified(scores: ArrayLike, wrong: ArrayLike, risk: float, delta: float = D
     at once, four start at different depths, each with a quarter of ``delta``.
     """
     _check(risk, delta)
-    s, w = checked(scores, wrong)
+    s, w = check_arrays(scores, wrong)
     ordered, errors = np.sort(s)[::-1], w[np.argsort(-s, kind="stable")].cumsum()
     least = fewest_to_certify(risk, delta / _STARTS)
     best: float | None = None
@@ -215,7 +215,7 @@ def keeping(scores: ArrayLike, positive: ArrayLike, risk: float) -> float | None
     of the n + 1 places among them, so it lies under that one with probability at most ``risk``.
     """
     _check(risk, 0.5)
-    s, y = checked(scores, positive)
+    s, y = check_arrays(scores, positive)
     of_positives = np.sort(s[y == 1])
     place = math.floor(risk * (len(of_positives) + 1))
     return float(of_positives[place - 1]) if place >= 1 else None

@@ -44,7 +44,7 @@ class Quality:
 
 def quality(probabilities: ArrayLike, labels: ArrayLike) -> Quality:
     """All figures at once; raises ``ValueError`` as ``checked`` does."""
-    p, y = checked(probabilities, labels)
+    p, y = check_arrays(probabilities, labels)
     return Quality(
         len(y), int(y.sum()), auc(p, y), brier(p, y), calibration_error(p, y, "mass"), calibration_error(p, y, "width")
     )
@@ -52,7 +52,7 @@ def quality(probabilities: ArrayLike, labels: ArrayLike) -> Quality:
 
 def auc(scores: ArrayLike, labels: ArrayLike) -> float:
     """The chance that a positive scores above a negative, ties counting half (Mann–Whitney U over its maximum)."""
-    s, y = checked(scores, labels)
+    s, y = check_arrays(scores, labels)
     return float(np.mean(placements(s, y)[y == 1])) if 0 < y.sum() < len(y) else float("nan")
 
 
@@ -69,7 +69,7 @@ def placements(s: Array, y: Array) -> Array:
 
 def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Mean squared difference of probability and label (Brier 1950): 0 is perfect, always saying 0.5 gives 0.25."""
-    p, y = checked(probabilities, labels)
+    p, y = check_arrays(probabilities, labels)
     return float(np.mean((p - y) ** 2)) if len(p) else float("nan")
 
 
@@ -88,7 +88,7 @@ def reliability(
     probabilities: ArrayLike, labels: ArrayLike, bins: Bins = "width", count: int = BINS
 ) -> tuple[Bin, ...]:
     """The bins that hold rows, in rising order. Equal probabilities always share a bin."""
-    p, y = checked(probabilities, labels)
+    p, y = check_arrays(probabilities, labels)
     if count < 1:
         raise ValueError(f"at least one bin is needed, but count is {count}")
     return tuple(
@@ -97,7 +97,7 @@ def reliability(
     )
 
 
-def checked(scores: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
+def check_arrays(scores: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
     """Both as arrays of floats. Raises ``ValueError`` for other shapes, scores not finite, labels not 0 or 1."""
     s, y = np.asarray(scores, dtype=float), np.asarray(labels, dtype=float)
     if s.ndim != 1 or s.shape != y.shape:
@@ -141,7 +141,7 @@ def risk_coverage(scores: ArrayLike, wrong: ArrayLike) -> tuple[Point, ...]:
 
     El-Yaniv & Wiener (2010), Geifman & El-Yaniv (2017).
     """
-    s, w = checked(scores, wrong)
+    s, w = check_arrays(scores, wrong)
     thresholds, answered, errors = _steps(s, w)
     return tuple(
         Point(float(t), float(n / len(s)), float(e / n)) for t, n, e in zip(thresholds, answered, errors, strict=True)
@@ -153,7 +153,7 @@ def aurc(scores: ArrayLike, wrong: ArrayLike) -> float:
 
     Inside a tie the expectation over its orders is taken, so that no order of the rows matters. NaN without rows.
     """
-    s, w = checked(scores, wrong)
+    s, w = check_arrays(scores, wrong)
     if not len(s):
         return float("nan")
     _, answered, errors = _steps(s, w)

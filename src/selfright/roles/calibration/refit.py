@@ -11,7 +11,7 @@ import numpy as np
 
 from selfright.domain.errors import InputError
 from selfright.roles.calibration.effects import Effect
-from selfright.roles.calibration.fitting import blended, certified, fitted, keeping
+from selfright.roles.calibration.fitting import certify_threshold, fit_blend, fit_curve, keeping
 from selfright.roles.calibration.measures import (
     Array,
     Bin,
@@ -138,9 +138,9 @@ def refit(
     p, y, of_question = _pairs(judged)
     check_enough(y.astype(int).tolist())
     s, helps = _sets(judged)
-    passages, method, after = fitted(p, y, of_question)
+    passages, method, after = fit_curve(p, y, of_question)
     names = [one.question for one in judged]
-    sets, _, sets_after = fitted(s, helps, names)
+    sets, _, sets_after = fit_curve(s, helps, names)
     both_kinds = FEWEST_OF_A_LABEL <= helps.sum() <= len(helps) - FEWEST_OF_A_LABEL
     lower, upper, proven = _thresholds(s, helps, sets, risk) if both_kinds else (*thresholds, False)
     calibration = GraderCalibration(passages, sets, lower, upper, proven, origin, judge)
@@ -165,7 +165,7 @@ def refit(
 
 def _thresholds(s: Array, helps: Array, sets: Curve, risk: float) -> tuple[float, float, bool]:
     """Lower, upper, and whether upper is certified; else it is where the curve reaches 1 − ``risk``."""
-    upper = certified(s, 1 - helps, risk)
+    upper = certify_threshold(s, 1 - helps, risk)
     proven = upper is not None
     if upper is None:
         upper = next((float(x) for x in np.unique(s) if sets(float(x)) >= 1 - risk), _ABOVE_ALL)
@@ -241,12 +241,12 @@ def refit_claims(rows: Sequence[ClaimRow], origin: Origin) -> ClaimReport:
     rest = [row for row in rows if not is_for_weights(row.claim)]
     judge = None
     if all(enough([row.label for row in part]) for part in (weighed, rest)):
-        judge = blended([row.opinions for row in weighed], [row.label for row in weighed], UNCALIBRATED_CLAIMS)
+        judge = fit_blend([row.opinions for row in weighed], [row.label for row in weighed], UNCALIBRATED_CLAIMS)
         rows = rest
     p = np.array([_together(row.opinions, judge or UNCALIBRATED_CLAIMS) for row in rows])
     y = np.array([float(row.label) for row in rows])
     names = [row.claim for row in rows]
-    curve, method, after = fitted(p, y, names)
+    curve, method, after = fit_curve(p, y, names)
     questions = len({row.claim for row in weighed}) if judge else 0
     return ClaimReport(
         ClaimCalibration(curve, origin, judge),

@@ -64,7 +64,7 @@ class GraderCalibration:
             return Verdict.INCORRECT
         return Verdict.CORRECT if sufficiency >= self.upper else Verdict.AMBIGUOUS
 
-    def stored(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The JSON form."""
         return {"version": VERSION, **asdict(self)}
 
@@ -79,7 +79,7 @@ class ClaimCalibration:
     origin: Origin
     judge: Blend | None = None
 
-    def stored(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The JSON form."""
         return {"version": VERSION, **asdict(self)}
 

@@ -11,7 +11,7 @@ from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evidence import Source, letters
 from selfright.roles.quantities import Quantity, quantities
-from selfright.roles.words import negated
+from selfright.roles.words import is_negated
 
 _WINDOW = 2
 _COMPARABLE = 0.5
@@ -202,8 +202,8 @@ def _conflicts(missing: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
 
 def _denies(text: str, nearest: Sequence[str]) -> bool:
     """Whether of the claim and each of the nearest sentences one denies."""
-    denied = negated(text)
-    return all(negated(sentence) != denied for sentence in nearest)
+    denied = is_negated(text)
+    return all(is_negated(sentence) != denied for sentence in nearest)
 
 
 def _misquotes(text: str, terms: Sequence[Term], best: "_Reading", analyzer: TextAnalyzer) -> bool:

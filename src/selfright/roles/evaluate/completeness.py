@@ -22,7 +22,7 @@ from selfright.roles.analysis import Term, TextAnalyzer, distinct
 from selfright.roles.evidence import Source, heading_above
 from selfright.roles.questions import question_parts
 from selfright.roles.reading import read_pairs
-from selfright.roles.rewrite.followup import only_names
+from selfright.roles.rewrite.contextualize import only_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,11 @@ class AnswerReader:
         """What the network makes of the draft, as log-odds; None when nobody reads it."""
         if self._reader is None or not draft.text.strip() or language_of(question) not in self._reader.languages:
             return None
-        read = read_pairs(self._reader, question, [shown(draft)])
+        read = read_pairs(self._reader, question, [draft_text(draft)])
         return read[0].score if read and math.isfinite(read[0].score) else None
 
 
-def shown(draft: Draft) -> str:
+def draft_text(draft: Draft) -> str:
     """The draft's sentences under the titles that they are cited from."""
     titles = dict.fromkeys(citation.title for citation in draft.citations)
     said = [sentence.text for sentence in draft.sentences] or [draft.text]

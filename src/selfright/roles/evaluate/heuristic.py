@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from selfright.domain.answers import EvaluationRequest
-from selfright.domain.errors import FAILURES
+from selfright.domain.errors import RECOVERABLE_ERRORS
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
 from selfright.domain.passages import Language
 from selfright.domain.ports import Evaluator
@@ -86,6 +86,6 @@ class StandInJudge:
         """The local judgement, else the heuristic's."""
         try:
             return await self.local.evaluate(request)
-        except FAILURES as error:
+        except RECOVERABLE_ERRORS as error:
             log.warning("the local judge failed, too (%s); the heuristic stands in", type(error).__name__)
             return await self.heuristic.evaluate(request)

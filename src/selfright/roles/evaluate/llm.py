@@ -6,7 +6,7 @@ Its judgement is held against what can be seen without a model: what is in dispu
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from selfright.background import aside
+from selfright.background import run_in_thread
 from selfright.domain.answers import EvaluationRequest, Message
 from selfright.domain.chat import ChatRequest, Job
 from selfright.domain.errors import JudgeFailed, ReplyUnusable
@@ -17,11 +17,11 @@ from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import claim_facts
 from selfright.roles.evaluate.reading import Judgement, SaidClaim, read_judgement
-from selfright.roles.evaluate.scoring import ADEQUATE_OVERALL, Scores, contradicted
+from selfright.roles.evaluate.scoring import ADEQUATE_OVERALL, Scores, is_contradicted
 from selfright.roles.evidence import letters, sources
 from selfright.roles.markers import without_marks
 from selfright.roles.model_calls import EVALUATION_SCHEMA, OUT_OF_REACH, JudgingMode
-from selfright.roles.prompting import evaluation_prompt, shown_evidence
+from selfright.roles.prompting import evaluation_prompt, prompt_evidence
 
 _UNSTATED_CONFIDENCE = 0.5
 _DISPUTED_CONFIDENCE = 0.5
@@ -33,7 +33,7 @@ _QUOTED = 0.5
 def contradictions(texts: Iterable[str], request: EvaluationRequest, analyzer: TextAnalyzer) -> frozenset[str]:
     """Those of ``texts`` that the evidence seems to contradict: another number on the same matter, or a negation."""
     evidence = sources(request.strips, request.hits)
-    return frozenset(text for text in texts if contradicted(claim_facts(text, evidence, analyzer)))
+    return frozenset(text for text in texts if is_contradicted(claim_facts(text, evidence, analyzer)))
 
 
 def evaluation_of(
@@ -140,17 +140,17 @@ class QualityEvaluator:
         if not _says_something(request) or (self.judging == "cascade" and self._is_sure(local, request)):
             return local
         try:
-            judgement = await self._told(request)
+            judgement = await self._ask_model(request)
         except OUT_OF_REACH:
             return local
         claims = local.claims if _has_evidence(request) else [_open(claim) for claim in local.claims]
-        disputed = await aside(
+        disputed = await run_in_thread(
             sum(len(claim.text) for claim in claims),
             lambda: contradictions([claim.text for claim in claims], request, self.analyzer),
         )
-        return evaluation_of(judgement, [one.passage_id for one in shown_evidence(request)], claims, disputed)
+        return evaluation_of(judgement, [one.passage_id for one in prompt_evidence(request)], claims, disputed)
 
-    async def _told(self, request: EvaluationRequest) -> Judgement:
+    async def _ask_model(self, request: EvaluationRequest) -> Judgement:
         system, user = evaluation_prompt(request)
         asked = ChatRequest(Job.EVALUATE, system, user, _TEMPERATURE, _MOST_TOKENS, EVALUATION_SCHEMA)
         try:

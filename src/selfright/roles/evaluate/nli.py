@@ -14,7 +14,7 @@ from selfright.roles.calibration.stored import UNCALIBRATED_CLAIMS, ClaimCalibra
 from selfright.roles.evaluate.claims import ClaimFacts, JudgedClaim
 from selfright.roles.evaluate.scoring import UNSUPPORTED, words_support
 from selfright.roles.evidence import Source
-from selfright.roles.reading import WINDOWS, read_pairs, spaced
+from selfright.roles.reading import WINDOWS, read_pairs, space_out
 from selfright.roles.scoring import Blend, log_odds
 
 MOST_CLAIMS = 20
@@ -52,7 +52,7 @@ class ClaimNli:
         open_ones = [i for i, fact in enumerate(facts) if not fact.verbatim]
         read = set(open_ones[:MOST_CLAIMS])
         return [
-            fact if fact.verbatim else replace(fact, judged=self._judged(fact, sources, ask=i in read, quoted=quoted))
+            fact if fact.verbatim else replace(fact, judged=self._judge(fact, sources, ask=i in read, quoted=quoted))
             for i, fact in enumerate(facts)
         ]
 
@@ -74,7 +74,7 @@ class ClaimNli:
             support = max(support, UNSUPPORTED)
         return JudgedClaim(support, passage_id=best.passage.id if said.score >= 0 else "")
 
-    def _judged(self, fact: ClaimFacts, sources: Sequence[Source], *, ask: bool, quoted: bool) -> JudgedClaim:
+    def _judge(self, fact: ClaimFacts, sources: Sequence[Source], *, ask: bool, quoted: bool) -> JudgedClaim:
         own = self._own(fact, sources) if ask and not quoted else JudgedClaim(words_support(fact))
         found = self._read(self.judge, fact, sources) if ask else []
         if not found:
@@ -125,4 +125,4 @@ def stretch(source: Source, place: int, most: int = CHARACTERS) -> str:
             first, length = first - 1, length + before + 1
     text = " ".join(sentences[first : last + 1])[:most]
     above = source.passage.above(text, section=False)
-    return f"{above}\n{spaced(text)}" if above else spaced(text)
+    return f"{above}\n{space_out(text)}" if above else space_out(text)

@@ -19,7 +19,7 @@ from selfright.roles.evaluate.scoring import (
     Scores,
     claim_support,
     confidence_in,
-    contradicted,
+    is_contradicted,
     label_answer,
     score_answer,
 )
@@ -116,15 +116,15 @@ class LocalEvaluator:
             return _verdict(Scores(1.0, 1.0, 1.0), AnswerQuality.ADEQUATE, 0.95, reason(language, "smalltalk"))
         evidence = sources(request.strips, request.hits)
         if request.draft.refused or not request.draft.text.strip():
-            return self._refused(request, evidence)
-        return self._judged(request, evidence, language)
+            return self._judge_refusal(request, evidence)
+        return self._judge_draft(request, evidence, language)
 
-    def _refused(self, request: EvaluationRequest, evidence: Sequence[Source]) -> Evaluation:
+    def _judge_refusal(self, request: EvaluationRequest, evidence: Sequence[Source]) -> Evaluation:
         parts = self._answering.parts(request.question, Draft(""), evidence)
         why = reason(request.language, "refused")
         return _verdict(Scores(0.0, 0.0, 0.5), AnswerQuality.NEEDS_DOCS, 0.9, why, missing=missing_words(parts))
 
-    def _judged(self, request: EvaluationRequest, evidence: Sequence[Source], language: Language) -> Evaluation:
+    def _judge_draft(self, request: EvaluationRequest, evidence: Sequence[Source], language: Language) -> Evaluation:
         seen = [claim_facts(text, evidence, self._analyzer) for text in _claims(request.draft)]
         facts = self._nli(seen, evidence)
         parts = self._answering.parts(request.question, request.draft, evidence)
@@ -150,7 +150,7 @@ def _lacking(
         return [], []
     words = missing_words(parts)
     advice = [suggestion(language, "address", words)] if words else []
-    if wrong := [fact.text for fact in facts if contradicted(fact)]:
+    if wrong := [fact.text for fact in facts if is_contradicted(fact)]:
         advice.append(suggestion(language, "correct", wrong))
     elif weak := [fact.text for fact in facts if claim_support(fact) < UNSUPPORTED]:
         advice.append(suggestion(language, "support", weak))
@@ -166,9 +166,9 @@ def _claims(draft: Draft) -> list[str]:
 def _claim(fact: ClaimFacts) -> Claim:
     value = claim_support(fact)
     by = _bearing_out(fact)
-    if value >= SUPPORTED and by and not contradicted(fact):
+    if value >= SUPPORTED and by and not is_contradicted(fact):
         return Claim(fact.text, ClaimStatus.SUPPORTED, by, round(value, 4))
-    status = ClaimStatus.UNSUPPORTED if value < UNSUPPORTED or contradicted(fact) else ClaimStatus.UNKNOWN
+    status = ClaimStatus.UNSUPPORTED if value < UNSUPPORTED or is_contradicted(fact) else ClaimStatus.UNKNOWN
     return Claim(fact.text, status, (), round(value, 4))
 
 
@@ -191,7 +191,7 @@ def _reason(
         return reason(language, "off_topic")
     if not has_evidence:
         return reason(language, "no_evidence")
-    if wrong := [fact.text for fact in facts if contradicted(fact)]:
+    if wrong := [fact.text for fact in facts if is_contradicted(fact)]:
         return reason(language, "contradiction", wrong)
     if quality is AnswerQuality.HALLUCINATION:
         return reason(language, "unsupported", [fact.text for fact in facts if claim_support(fact) < UNSUPPORTED])

@@ -103,9 +103,9 @@ def read_judgement(data: Mapping[str, Any]) -> Judgement:
     for name, value in _fields(data):
         said.setdefault(name, []).append(value)
     return Judgement(
-        scores=Scores(*(_needed(said, name) for name in ("grounding", "completeness", "accuracy"))),
-        quality=_agreed(said, "quality", _label),
-        confidence=_agreed(said, "confidence", score),
+        scores=Scores(*(_required_score(said, name) for name in ("grounding", "completeness", "accuracy"))),
+        quality=_read_consistent(said, "quality", _label),
+        confidence=_read_consistent(said, "confidence", score),
         missing=_phrases(said, "missing"),
         suggestions=_phrases(said, "suggestions"),
         wants_retrieval=any(map(_wants, said.get("retrieval", ()))),
@@ -125,14 +125,14 @@ def _fields(data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from ((name, v) for name, v in inner if name is not None)
 
 
-def _needed(said: Mapping[str, list[Any]], name: str) -> float:
-    value = _agreed(said, name, score)
+def _required_score(said: Mapping[str, list[Any]], name: str) -> float:
+    value = _read_consistent(said, name, score)
     if value is None:
         raise JudgeFailed(f"the judge gave no {name}: a score from 0 to 1 was expected; ask it again")
     return value
 
 
-def _agreed(said: Mapping[str, list[Any]], name: str, read: Callable[[object], T]) -> T | None:
+def _read_consistent(said: Mapping[str, list[Any]], name: str, read: Callable[[object], T]) -> T | None:
     try:
         values = [read(value) for value in said.get(name, ())]
     except ValueError as error:

@@ -88,7 +88,7 @@ def score_answer(facts: Sequence[ClaimFacts], parts: Sequence[PartFacts], query_
     return Scores(*(round(min(1.0, value), 4) for value in (supported * bearing, complete, true * bearing)))
 
 
-def contradicted(fact: ClaimFacts) -> bool:
+def is_contradicted(fact: ClaimFacts) -> bool:
     """Whether the evidence says otherwise: another number, or the opposite."""
     denied = fact.judged is not None and fact.judged.denied
     return not fact.verbatim and (fact.number_conflict or fact.negation_conflict or denied)
@@ -96,7 +96,7 @@ def contradicted(fact: ClaimFacts) -> bool:
 
 def _accuracy(fact: ClaimFacts) -> float:
     """Nothing speaks against a supported claim; against an unsupported one nobody can tell."""
-    return _CONTRADICTED if contradicted(fact) else 0.5 + 0.5 * claim_support(fact)
+    return _CONTRADICTED if is_contradicted(fact) else 0.5 + 0.5 * claim_support(fact)
 
 
 def label_answer(
@@ -108,7 +108,7 @@ def label_answer(
     """
     unsupported = [fact for fact in facts if claim_support(fact) < UNSUPPORTED]
     invented = any(fact.specific for fact in unsupported)
-    if any(contradicted(fact) for fact in facts) or (invented and 2 * len(unsupported) >= len(facts)):
+    if any(is_contradicted(fact) for fact in facts) or (invented and 2 * len(unsupported) >= len(facts)):
         return AnswerQuality.HALLUCINATION
     if not evidence:
         return AnswerQuality.NEEDS_DOCS if any(part.share for part in parts) else AnswerQuality.OFF_TOPIC

@@ -57,7 +57,7 @@ def parse_answer(text: str, *, cut_off: bool = False) -> list[ParsedSentence]:
     units = [unit for unit in _units(plain) if any(c.isalnum() for c in plain[unit.start : unit.end])]
     if cut_off and units and not _COMPLETE.search(plain[units[-1].start : units[-1].end]):
         del units[-1]
-    numbers = _assigned(units, marks)
+    numbers = _assign(units, marks)
     ends = [0, *(unit.end for unit in units)]
     return [
         ParsedSentence(_tidy(plain, unit), named, _gap(plain[end : unit.start], unit), unit.kind in ("code", "table"))
@@ -128,7 +128,7 @@ def _entries(text: str, block: Block) -> Iterator[tuple[int, int]]:
         yield current
 
 
-def _assigned(units: Sequence[Block], marks: Sequence[Mark]) -> list[tuple[int, ...]]:
+def _assign(units: Sequence[Block], marks: Sequence[Mark]) -> list[tuple[int, ...]]:
     """The passages that each unit names: a mark speaks for what stands before it, unless it opens a line."""
     named: list[dict[int, None]] = [{} for _ in units]
     for mark in marks:

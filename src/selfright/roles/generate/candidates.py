@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from selfright.domain.passages import Hit
 from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.answer_units import AnswerUnit
 from selfright.roles.evidence import heading_above
-from selfright.roles.extractive_units import Piece
 from selfright.roles.questions import question_parts
-from selfright.roles.reading import Asked
-from selfright.roles.selection import PieceScorer, ScoredPiece
+from selfright.roles.reading import QuestionFeatures
+from selfright.roles.selection import ScoredPiece, UnitScorer
 from selfright.roles.words import word_stems
 
 # How far (log-odds) an entry may be behind the best of its list or table to be said with it: rows are apart from one
@@ -35,7 +35,7 @@ class Candidate:
     parts; ``coverage`` (0…1) is the idf share of the question's words in and around it.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[AnswerUnit, ...]
     score: float
     by_part: tuple[float, ...]
     coverage: float
@@ -48,7 +48,7 @@ class Candidate:
 
 
 def candidates(
-    question: str, pieces: Sequence[Piece], analyzer: TextAnalyzer, scorer: PieceScorer, hits: Sequence[Hit] = ()
+    question: str, pieces: Sequence[AnswerUnit], analyzer: TextAnalyzer, scorer: UnitScorer, hits: Sequence[Hit] = ()
 ) -> list[Candidate]:
     """A candidate for each sentence, and for each list or table the entries of it that answer, in reading order.
 
@@ -57,7 +57,7 @@ def candidates(
     said = [piece for piece in pieces if _is_evidence(piece)]
     parts = question_parts(question)
     texts = [question, *(parts if len(parts) > 1 else ())]
-    whole, *each_part = (scorer.judge(Asked.of(text, analyzer), said, hits) for text in texts)
+    whole, *each_part = (scorer.judge(QuestionFeatures.of(text, analyzer), said, hits) for text in texts)
     scored = [
         Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, word_stems(piece.text))
         for piece, judged, *of_piece in zip(said, whole, *each_part, strict=True)
@@ -73,7 +73,7 @@ def _by_part(judged: ScoredPiece, of_parts: Sequence[ScoredPiece]) -> tuple[floa
 def _groups(scored: Iterable[Candidate]) -> list[list[Candidate]]:
     """The entries of one list or table together, each sentence alone."""
     groups: list[list[Candidate]] = []
-    last: Piece | None = None
+    last: AnswerUnit | None = None
     for candidate in scored:
         piece = candidate.pieces[0]
         if last and piece.group >= 0 and _place(piece) == _place(last):
@@ -84,7 +84,7 @@ def _groups(scored: Iterable[Candidate]) -> list[list[Candidate]]:
     return groups
 
 
-def _place(piece: Piece) -> tuple[str, int]:
+def _place(piece: AnswerUnit) -> tuple[str, int]:
     return piece.strip.passage.document_id, piece.group
 
 
@@ -114,7 +114,7 @@ def _together(entries: Sequence[Candidate]) -> Candidate:
     return Candidate(pieces, score, by_part, coverage, word_stems(" ".join(piece.text for piece in pieces)))
 
 
-def _is_evidence(piece: Piece) -> bool:
+def _is_evidence(piece: AnswerUnit) -> bool:
     """Whether the piece tells something: it is no question itself."""
     return not (piece.kind == "sentence" and _ASKS.search(piece.text))
 
@@ -197,9 +197,9 @@ def _repeats(candidate: Candidate, chosen: Iterable[Candidate]) -> bool:
         document = other.pieces[0].strip.passage.document_id
         return SAME if candidate.pieces[0].strip.passage.document_id == document else SAME_ELSEWHERE
 
-    return any(repeated(candidate.words, other.words) > most(other) for other in chosen)
+    return any(overlap(candidate.words, other.words) > most(other) for other in chosen)
 
 
-def repeated(words: frozenset[str], others: frozenset[str]) -> float:
+def overlap(words: frozenset[str], others: frozenset[str]) -> float:
     """The share (0…1) of the words that ``others`` have, too."""
     return len(words & others) / max(1, len(words))

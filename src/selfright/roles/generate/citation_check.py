@@ -9,17 +9,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from selfright.domain.answers import Draft, Sentence
-from selfright.domain.composing import cited
+from selfright.domain.composing import cite
 from selfright.domain.passages import Strip
 from selfright.domain.text import language_of, sentences_of
 from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.answer_units import AnswerUnit, answer_units, outside_quotes
 from selfright.roles.evaluate.claims import claim_facts
-from selfright.roles.evaluate.scoring import claim_support, contradicted
+from selfright.roles.evaluate.scoring import claim_support, is_contradicted
 from selfright.roles.evidence import Source, letters, sources
-from selfright.roles.extractive_units import Piece, outside_quotes, pieces_of
 from selfright.roles.generate.answer_parsing import ParsedSentence
 from selfright.roles.generate.candidates import candidates
-from selfright.roles.selection import PieceScorer
+from selfright.roles.selection import UnitScorer
 
 # The least support that keeps a citation. Lenient beside the judge's 0.5, for one sentence may rest on two passages,
 # each of which has half of it.
@@ -35,7 +35,7 @@ class _Span:
     start: int
     end: int
 
-    def joined(self, other: "_Span") -> "_Span":
+    def join(self, other: "_Span") -> "_Span":
         return _Span(min(self.start, other.start), max(self.end, other.end))
 
 
@@ -65,12 +65,12 @@ class CitationChecker:
         book = _Bookkeeping({})
         named = {n for said in parsed for n in said.numbers if 1 <= n <= len(strips)}
         read = {n: _source(strips[n - 1]) for n in named}
-        sentences = [Sentence(said.text, self._earned(said, read, book)) for said in parsed]
+        sentences = [Sentence(said.text, self._supported_marks(said, read, book)) for said in parsed]
         spans = ((book.number(n), strips[n - 1].passage, span) for n, span in book.spans.items())
-        citations = tuple(cited(number, passage, span.start, span.end) for number, passage, span in spans)
+        citations = tuple(cite(number, passage, span.start, span.end) for number, passage, span in spans)
         return Draft(_text(parsed, sentences), tuple(sentences), citations, dropped_citations=book.dropped)
 
-    def _earned(self, said: ParsedSentence, read: dict[int, Source], book: _Bookkeeping) -> tuple[int, ...]:
+    def _supported_marks(self, said: ParsedSentence, read: dict[int, Source], book: _Bookkeeping) -> tuple[int, ...]:
         kept: list[int] = []
         for n in said.numbers:
             source = read.get(n)
@@ -78,7 +78,7 @@ class CitationChecker:
                 book.dropped += 1
                 continue
             span = self._span(source, said.text)
-            book.spans[n] = book.spans[n].joined(span) if n in book.spans else span
+            book.spans[n] = book.spans[n].join(span) if n in book.spans else span
             kept.append(book.number(n))
         return tuple(kept)
 
@@ -87,7 +87,7 @@ class CitationChecker:
         facts = claim_facts(sentence, (source,), self._analyzer)
         if facts.verbatim:
             return True
-        if contradicted(facts):
+        if is_contradicted(facts):
             return False
         if language_of(sentence) != source.passage.language:
             return facts.specific and not facts.numbers_missing and facts.names_missing <= _MOST_NAMES_MISSING
@@ -149,13 +149,13 @@ _SECRET_LETTERS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class BorneOut:
+class GroundingCheck:
     """Reads what a model wrote beside its evidence."""
 
     analyzer: TextAnalyzer
-    scorer: PieceScorer
+    scorer: UnitScorer
 
-    def stated(
+    def supported_sentences(
         self, question: str, parsed: Sequence[ParsedSentence], strips: Sequence[Strip], rules: str
     ) -> list[ParsedSentence]:
         """The sentences without those that only stand in quotation marks there, and those of ``rules``, the prompt's.
@@ -170,7 +170,7 @@ class BorneOut:
         evidence = letters(" ".join(strip.text for strip in strips))
         if any(letters(said.text) not in evidence for said in parsed):
             return True
-        found = candidates(question, pieces_of(strips), self.analyzer, self.scorer)
+        found = candidates(question, answer_units(strips), self.analyzer, self.scorer)
         best = max((candidate.score for candidate in found), default=0.0)
         near = [piece for one in found if one.score >= best - _FAR for piece in one.pieces]
         return any(_stands_in(near, said.text) for said in parsed)
@@ -191,7 +191,7 @@ def _only_quoted(text: str, strips: Sequence[Strip]) -> bool:
     return not any(said in letters(outside_quotes(strip.text)) for strip in strips)
 
 
-def _stands_in(pieces: Sequence[Piece], text: str) -> bool:
+def _stands_in(pieces: Sequence[AnswerUnit], text: str) -> bool:
     """Whether a piece has the words, or the words have the piece."""
     said = letters(text)
     return any(said in whole or whole in said for whole in (letters(piece.text) for piece in pieces))

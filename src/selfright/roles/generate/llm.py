@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from selfright.background import aside
+from selfright.background import run_in_thread
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
-from selfright.domain.chat import ChatReply, ChatRequest, Finish, Job, Say
+from selfright.domain.chat import ChatReply, ChatRequest, Finish, Job, OnText
 from selfright.domain.errors import ReplyUnusable
 from selfright.domain.judgements import QueryClass
 from selfright.domain.ports import ChatModel, Generator
 from selfright.domain.text import sentence_spans, sentences_of
 from selfright.roles.evidence import letters
 from selfright.roles.generate.answer_parsing import MOST_CHARACTERS, ParsedSentence, parse_answer
-from selfright.roles.generate.citation_check import BorneOut, CitationChecker
+from selfright.roles.generate.citation_check import CitationChecker, GroundingCheck
 from selfright.roles.model_calls import OUT_OF_REACH
 from selfright.roles.words import content_words
 
@@ -187,28 +187,28 @@ class ModelGenerator:
     checker: CitationChecker
     temperature: float = 0.3
     max_tokens: int = 1_024
-    borne_out: BorneOut | None = None
+    borne_out: GroundingCheck | None = None
 
     @property
     def needs_documents(self) -> bool:
         """No: it can answer from the conversation, and small talk from nothing."""
         return False
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
-        """The draft. ``say`` hears the text as the model writes it, before citations are checked.
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
+        """The draft. ``on_text`` hears the text as the model writes it, before citations are checked.
 
-        Out of reach, out of budget, refused or empty: the offline writer's draft, which ``say`` hears after what came.
+        Out of reach, out of budget, refused or empty: the offline writer's draft, which ``on_text`` hears afterwards.
         Raises nothing of its own.
         """
         try:
-            reply = await self.chat.complete(self._request(request), say)
+            reply = await self.chat.complete(self._request(request), on_text)
         except (*OUT_OF_REACH, ReplyUnusable):
-            return await self.offline.generate(request, say)
-        draft = await aside(len(reply.text), lambda: self._draft(reply, request))
+            return await self.offline.generate(request, on_text)
+        draft = await run_in_thread(len(reply.text), lambda: self._draft(reply, request))
         if draft.text:
             return draft
         # Where nothing was looked up, the offline writer quotes nothing either.
-        return replace(await self.offline.generate(request, say), stands_in=bool(request.strips))
+        return replace(await self.offline.generate(request, on_text), stands_in=bool(request.strips))
 
     def _request(self, request: GenerationRequest) -> ChatRequest:
         return ChatRequest(
@@ -230,7 +230,7 @@ class ModelGenerator:
             parsed = without_echo(request.question, parsed, request.system_prompt)
         if self.borne_out and request.strips and parsed:
             declined = is_refusal([said.text for said in parsed])
-            stated = self.borne_out.stated(request.question, parsed, request.strips, request.system_prompt)
+            stated = self.borne_out.supported_sentences(request.question, parsed, request.strips, request.system_prompt)
             parsed = parsed if declined else stated
         draft = self.checker.draft(parsed, request.strips)
         return replace(draft, refused=not draft.citations and is_refusal([s.text for s in draft.sentences]))

@@ -8,15 +8,15 @@ import re
 from collections.abc import Sequence
 
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.codes import codes_in, is_named
-from selfright.domain.composing import cited, compose
+from selfright.domain.composing import cite, compose
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language, Passage
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.extractive_units import Piece, Stance, stance
+from selfright.roles.answer_units import AnswerUnit, StatementType, statement_type
 from selfright.roles.generate.candidates import Candidate, candidates, choose_answer, choose_summary
-from selfright.roles.selection import PieceScorer
+from selfright.roles.selection import UnitScorer
 from selfright.roles.summarize import first_asked
 from selfright.roles.talk import reply
 from selfright.roles.titles import telling_pieces
@@ -36,7 +36,7 @@ _SENTENCE_END = re.compile(r"[.!?。]\W*$")
 _NUMBERED = re.compile(r"^(?:\(?\d{1,3}[.)]\s|[①-⑳]|[가-하][.)]\s)")
 
 
-def draft_of(groups: Sequence[Sequence[Piece]]) -> Draft:
+def draft_of(groups: Sequence[Sequence[AnswerUnit]]) -> Draft:
     """The draft that says ``groups`` in this order; a group is one sentence or the entries of one list or table.
 
     Pieces of one strip share one citation, whose span reaches from the first to the last of them.
@@ -53,11 +53,11 @@ def draft_of(groups: Sequence[Sequence[Piece]]) -> Draft:
             led = piece.lead_start if piece is group[0] and piece.lead_start >= 0 else piece.start
             spans[key] = (passage, min(start, piece.start, led), max(end, piece.end))
             sentences.append(Sentence(text, (n,)))
-    citations = tuple(cited(numbers[key], *span) for key, span in spans.items())
+    citations = tuple(cite(numbers[key], *span) for key, span in spans.items())
     return Draft(compose(sentences), tuple(sentences), citations)
 
 
-def _worded(group: Sequence[Piece], topics: set[str]) -> list[str]:
+def _worded(group: Sequence[AnswerUnit], topics: set[str]) -> list[str]:
     """How each piece of a group reads; the first one carries the lead-in. ``topics`` are those named before."""
     first = group[0]
     if first.kind == "sentence":
@@ -82,20 +82,20 @@ def _entries(texts: Sequence[str]) -> list[str]:
     return [f"- {text[len(mark) :]}" for text, mark in zip(texts, marks, strict=True)]
 
 
-def _alone(item: Piece) -> str:
+def _alone(item: AnswerUnit) -> str:
     """An item told outside of its list: without its number, and with what introduces it unless it is a sentence."""
     text = _NUMBERED.sub("", item.text, count=1)
     lead = item.lead or ("" if _SENTENCE_END.search(text) else _topic(item))
     return f"{lead} {text}" if lead else text
 
 
-def _topic(piece: Piece) -> str:
+def _topic(piece: AnswerUnit) -> str:
     """The heading a list stands under, as its lead-in: "Side effects:"."""
     heading = _section(piece) or piece.strip.passage.title.rstrip(":?!. ")
     return f"{heading}:" if heading else ""
 
 
-def _section(piece: Piece) -> str:
+def _section(piece: AnswerUnit) -> str:
     heading = piece.under or piece.strip.passage.section.rpartition(">")[2]
     return heading.strip().rstrip(":?!. ")
 
@@ -123,20 +123,20 @@ _DANGLING = re.compile(
 class OfflineGenerator:
     """Extracts the answer (port ``Generator``): what ``scorer`` finds most direct."""
 
-    def __init__(self, analyzer: TextAnalyzer, scorer: PieceScorer | None = None) -> None:
+    def __init__(self, analyzer: TextAnalyzer, scorer: UnitScorer | None = None) -> None:
         self._analyzer = analyzer
-        self._scorer = scorer or PieceScorer(analyzer)
+        self._scorer = scorer or UnitScorer(analyzer)
 
     @property
     def needs_documents(self) -> bool:
         """Always: it can only repeat what documents say."""
         return True
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         """One to five sentences (a summary: up to eight), the most direct answer first, or a refusal."""
         draft = await self._draft(request)
-        if say is not None:
-            say(draft.text)
+        if on_text is not None:
+            on_text(draft.text)
         return draft
 
     async def _draft(self, request: GenerationRequest) -> Draft:
@@ -149,7 +149,9 @@ class OfflineGenerator:
     def _write(self, request: GenerationRequest) -> Draft:
         language = request.language
         pieces = telling_pieces(request.question, request.strips)
-        telling = [piece for piece in pieces if stance(request.question, piece.text) is not Stance.SPEAKS_OF]
+        telling = [
+            piece for piece in pieces if statement_type(request.question, piece.text) is not StatementType.SPEAKS_OF
+        ]
         found = candidates(request.question, telling or pieces, self._analyzer, self._scorer, request.hits)
         found = _in_one_language(found, language)
         if request.query_class is QueryClass.SUMMARY and request.strips:
@@ -195,7 +197,7 @@ def _in_order(chosen: list[Candidate]) -> list[Candidate]:
     return [best, *rest]
 
 
-def _with_predecessor(candidate: Candidate, chosen: Sequence[Candidate]) -> list[tuple[Piece, ...]]:
+def _with_predecessor(candidate: Candidate, chosen: Sequence[Candidate]) -> list[tuple[AnswerUnit, ...]]:
     """The candidate, after the sentence that its opening word points back to, unless that one is said anyway."""
     first = candidate.pieces[0]
     before = first.before

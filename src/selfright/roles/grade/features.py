@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from selfright.domain.passages import Hit
-from selfright.roles.reading import EDGE, Asked, Reading, Sentences
+from selfright.roles.reading import EDGE, QuestionFeatures, Reading, Sentences
 
 FEATURES = (
     "reading",  # log-odds over ten that the passage answers, by the network; 0 when it was not read
@@ -30,7 +30,7 @@ _TYPICAL_LENGTH = 900
 
 
 def features(
-    asked: Asked,
+    asked: QuestionFeatures,
     hits: Sequence[Hit],
     read: Mapping[str, Reading],
     nearest: Sequence[float] | None = None,
@@ -50,7 +50,7 @@ def features(
         }
         for place, hit in enumerate(hits)
     ]
-    return compared(rows)
+    return relative_rows(rows)
 
 
 def reading_signal(reading: Reading | None) -> float:
@@ -59,13 +59,13 @@ def reading_signal(reading: Reading | None) -> float:
     return max(-EDGE, min(EDGE, score)) / 10 if math.isfinite(score) else math.nan
 
 
-def compared(rows: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+def relative_rows(rows: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     """The rows of one set with what only the set can tell: how far each passage is behind the best."""
     best = {name: max(row[name] for row in rows) for name in COMPARED}
     return [{**row, **{f"behind_{name}": best[name] - row[name] for name in COMPARED}} for row in rows]
 
 
-def _words(asked: Asked, passage: Sentences) -> dict[str, float]:
+def _words(asked: QuestionFeatures, passage: Sentences) -> dict[str, float]:
     share, anywhere = asked.matcher.share, set(passage.heading).union(*passage.places)
     norm = _SATURATION * (0.4 + 0.6 * len(passage.text) / _TYPICAL_LENGTH)
     counts = {i: sum(len(p.get(i, ())) for p in passage.places) + (i in passage.heading) for i in anywhere}

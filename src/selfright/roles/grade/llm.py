@@ -14,7 +14,7 @@ from selfright.domain.ports import ChatModel
 from selfright.domain.text import language_of
 from selfright.domain.value_parsing import score
 from selfright.roles.grade.offline import GradedHits, OfflineGrader
-from selfright.roles.model_calls import GRADING_SCHEMA, OUT_OF_REACH, JudgingMode, told
+from selfright.roles.model_calls import GRADING_SCHEMA, OUT_OF_REACH, JudgingMode, complete_json
 from selfright.roles.prompting import grading_prompt
 
 BATCH = 8
@@ -51,24 +51,24 @@ class ModelGrader:
         When it could not be called at all, the offline grader's verdict stands.
         """
         reading = await asyncio.to_thread(self.offline.read, question, hits)
-        own = self.offline.decided(reading)
+        own = self.offline.decide(reading)
         if not reading.hits or (self.judging == "cascade" and own.verdict is not Verdict.AMBIGUOUS):
             return own
         asked = range(len(reading.hits)) if self.judging == "always" else self.offline.may_help(reading)
         batches = [asked[start : start + BATCH] for start in range(0, len(asked), BATCH)]
         opinions = await asyncio.gather(*(self._opinion(question, reading, batch) for batch in batches))
-        return self._merged(reading, own, opinions)
+        return self._merge(reading, own, opinions)
 
     async def _opinion(self, question: str, reading: GradedHits, places: Sequence[int]) -> _Opinion:
         hits = [reading.hits[place] for place in places]
         prompts = grading_prompt(question, hits, language_of(question))
         try:
-            said = await told(self.chat, Job.GRADE, prompts, GRADING_SCHEMA)
+            said = await complete_json(self.chat, Job.GRADE, prompts, GRADING_SCHEMA)
         except (*OUT_OF_REACH, ReplyUnusable) as error:
             return _Opinion(dict.fromkeys(places) if _was_called(error) else {}, failed=True)
         return _read(said, places)
 
-    def _merged(self, reading: GradedHits, own: Grading, opinions: Sequence[_Opinion]) -> Grading:
+    def _merge(self, reading: GradedHits, own: Grading, opinions: Sequence[_Opinion]) -> Grading:
         said = {place: p for opinion in opinions for place, p in opinion.probabilities.items()}
         if not said:
             return own
@@ -78,7 +78,7 @@ class ModelGrader:
         views = [opinion.sufficiency for opinion in opinions if opinion.sufficiency is not None]
         # A set suffices when a part of it does; of a part that nobody judged, no one knows.
         view = max(views) if views and not any(opinion.failed for opinion in opinions) else None
-        return self.offline.decided(reading, merged, view, 1.0 if self.judging == "always" else 0.5)
+        return self.offline.decide(reading, merged, view, 1.0 if self.judging == "always" else 0.5)
 
 
 def _read(said: Mapping[str, Any], places: Sequence[int]) -> _Opinion:

@@ -86,7 +86,7 @@ def read_model(stored: Mapping[str, Any]) -> GraderModel:
 
 
 @cache
-def shipped_model() -> GraderModel:
+def load_model() -> GraderModel:
     """The model that ships with the package."""
     raw = files("selfright.roles.grade").joinpath("weights.json").read_text(encoding="utf-8")
     return read_model(json.loads(raw))

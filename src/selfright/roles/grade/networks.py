@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
-from selfright.roles.reading import Asked, Sentences, read_pairs, shown
+from selfright.roles.reading import QuestionFeatures, Sentences, network_text, read_pairs
 from selfright.roles.scoring import log_odds
 
 MOST_JUDGED = 20
@@ -16,7 +16,7 @@ JUDGED_CHARACTERS = 2_000  # of a passage: about as much as networks take that r
 
 
 def opinions(
-    judge: PairJudge, asked: Asked, passages: Sequence[Passage], signals: Sequence[float]
+    judge: PairJudge, asked: QuestionFeatures, passages: Sequence[Passage], signals: Sequence[float]
 ) -> list[Mapping[str, float] | None]:
     """For each passage what the signals say of it (``signals``, probabilities) and what the judge says, as log-odds.
 
@@ -29,7 +29,7 @@ def opinions(
         return none
     readable = [i for i, passage in enumerate(passages) if passage.language in judge.languages]
     chosen = sorted(sorted(readable, key=lambda i: -signals[i])[:MOST_JUDGED])
-    texts = [_shown(asked, passages[i]) for i in chosen]
+    texts = [_passage_text(asked, passages[i]) for i in chosen]
     judged = read_pairs(judge, asked.text, texts)
     if judged is None:
         return none
@@ -39,6 +39,6 @@ def opinions(
     return none
 
 
-def _shown(asked: Asked, passage: Passage) -> str:
+def _passage_text(asked: QuestionFeatures, passage: Passage) -> str:
     sentences = Sentences.of(asked, passage)
-    return shown(passage, sentences.text[slice(*sentences.window(asked, JUDGED_CHARACTERS))])
+    return network_text(passage, sentences.text[slice(*sentences.window(asked, JUDGED_CHARACTERS))])

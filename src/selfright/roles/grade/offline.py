@@ -15,12 +15,12 @@ from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.stored import UNCALIBRATED, GraderCalibration
 from selfright.roles.evidence import visible
 from selfright.roles.grade.features import features
-from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
+from selfright.roles.grade.model import GraderModel, Variant, load_model, set_signals
 from selfright.roles.grade.networks import opinions
-from selfright.roles.likeness import Likeness
 from selfright.roles.questions import question_parts
-from selfright.roles.reading import Asked, readings
+from selfright.roles.reading import QuestionFeatures, readings
 from selfright.roles.scoring import Blend, log_odds
+from selfright.roles.similarity import SentenceSimilarity
 
 _MOST_HITS = 50
 _LIKELY = 0.5
@@ -54,7 +54,7 @@ class OfflineGrader:
     def __init__(
         self,
         analyzer: TextAnalyzer,
-        likeness: Likeness | None = None,
+        likeness: SentenceSimilarity | None = None,
         model: GraderModel | None = None,
         reader: PairJudge | None = None,
         calibration: GraderCalibration | None = None,
@@ -64,7 +64,7 @@ class OfflineGrader:
         self._judge = judge
         self._blend = (calibration.judge if calibration else None) or UNCALIBRATED
         self._analyzer = analyzer
-        self._model = model or shipped_model()
+        self._model = model or load_model()
         self._likeness = likeness if likeness is not None and likeness.name == self._model.embedder else None
         self._reader = reader if reader is not None and reader.name == self._model.reader and judge is None else None
 
@@ -106,11 +106,11 @@ class OfflineGrader:
 
         Few passages answer two questions at once: where several are asked, each is graded with the whole.
         """
-        whole = self.decided(self.read(question, hits))
+        whole = self.decide(self.read(question, hits))
         parts = question_parts(question)
         if len(parts) < 2 or not hits or whole.verdict is Verdict.CORRECT:
             return whole
-        return _together(whole, [self.decided(self.read(part, hits)) for part in parts])
+        return _together(whole, [self.decide(self.read(part, hits)) for part in parts])
 
     def read(self, question: str, hits: Sequence[Hit]) -> GradedHits:
         """The first 50 hits with their signals and probabilities; raises as ``grade`` does."""
@@ -121,7 +121,7 @@ class OfflineGrader:
         _require_numbers([score for hit in graded for score in _scores(hit)])
         if not graded:
             return GradedHits((), (), (), (), withheld)
-        asked, passages = Asked.of(question, self._analyzer), [hit.passage for hit in graded]
+        asked, passages = QuestionFeatures.of(question, self._analyzer), [hit.passage for hit in graded]
         read = readings(asked, passages, self._reader)
         nearest = self._likeness.best(question, passages) if self._likeness else None
         rows = features(asked, graded, read, nearest)
@@ -138,7 +138,7 @@ class OfflineGrader:
         _require_numbers(together)
         return GradedHits(graded, tuple(rows), variants, tuple(together), withheld, tuple(said))
 
-    def decided(
+    def decide(
         self,
         reading: GradedHits,
         probabilities: Sequence[float | None] | None = None,
@@ -163,14 +163,14 @@ class OfflineGrader:
         if probabilities is not None or any(reading.opinions):
             sufficiency = min(sufficiency, 1 - math.prod(1 - p for p, _ in known))
         verdict = (self._calibration or self._model).verdict(sufficiency)
-        said = [self._shown(p, own) for p, own in zip(judged, reading.probabilities, strict=True)]
+        said = [self._calibrated_probability(p, own) for p, own in zip(judged, reading.probabilities, strict=True)]
         grades = tuple(Grade(hit.passage.id, p) for hit, p in zip(reading.hits, said, strict=True))
         grades += _zeros(reading)
         if self._calibration:
             sufficiency = self._calibration.sets(sufficiency)
         return Grading(verdict, sufficiency, grades, _reason([p for p in said if p is not None]))
 
-    def _shown(self, judged: float | None, own: float) -> float | None:
+    def _calibrated_probability(self, judged: float | None, own: float) -> float | None:
         """The index's own calibration is of this grader's probabilities; those of another judge stay as they are."""
         return self._calibration.passages(own) if self._calibration and judged == own else judged
 

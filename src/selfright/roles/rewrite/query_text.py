@@ -35,7 +35,7 @@ def strip_prefix(text: str) -> str:
     return line
 
 
-def bounded(text: str, longest: int = LONGEST_QUERY) -> str:
+def bound_query(text: str, longest: int = LONGEST_QUERY) -> str:
     """``text`` cut at a word's end to at most ``longest`` characters."""
     if len(text) <= longest:
         return text
@@ -58,7 +58,7 @@ def respelt(text: str, vocabulary: Callable[[], frozenset[str]], analyzer: TextA
     least = _RARE * analyzer.unseen([""])[0]
     left = _MOST
 
-    def mended(match: re.Match[str]) -> str:
+    def restore_case(match: re.Match[str]) -> str:
         nonlocal left
         word = match.group().lower()
         near = known.get((word[0], len(word)), ())
@@ -68,7 +68,7 @@ def respelt(text: str, vocabulary: Callable[[], frozenset[str]], analyzer: TextA
         left -= bool(found)
         return found[0] if found else match.group()
 
-    return _WORD.sub(mended, text)
+    return _WORD.sub(restore_case, text)
 
 
 @lru_cache(maxsize=8)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from selfright.background import aside
+from selfright.background import run_in_thread
 from selfright.domain.answers import Focus, Message, RewriteRequest
 from selfright.domain.chat import Job
 from selfright.domain.packs import DomainPack
@@ -16,12 +16,12 @@ from selfright.domain.passages import Hit, Language
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import has_hangul, language_of
 from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
-from selfright.roles.model_calls import JudgingMode, written
+from selfright.roles.model_calls import JudgingMode, complete_text
 from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
 from selfright.roles.questions import question_parts
-from selfright.roles.rewrite.focus import focus, followed_up
-from selfright.roles.rewrite.followup import depends_on_history, has_no_topic
-from selfright.roles.rewrite.query_text import LONGEST_QUERY, bounded, strip_prefix
+from selfright.roles.rewrite.contextualize import depends_on_history, has_no_topic
+from selfright.roles.rewrite.query_text import LONGEST_QUERY, bound_query, strip_prefix
+from selfright.roles.rewrite.question_context import contextualize_question, focus
 from selfright.roles.rewrite.subject import on_new_subject
 
 _LONGEST_QUESTION = 220
@@ -70,23 +70,23 @@ class OfflineRewriter:
         """
         terms = [term for term in distinct(self._analyzer.key_terms(question)) if not _ONE_LETTER.match(term.surface)]
         if not terms:
-            return bounded(strip_prefix(question) or question)
+            return bound_query(strip_prefix(question) or question)
         starts = _name_starts(question)
         ranked = sorted(terms, key=lambda term: (term.start not in starts, -term.weight))
         lacking = [p for item in missing_info for p in phrases(item, self._analyzer.key_terms(item))[:1]]
         new = [item for item in lacking if self._analyzer.coverage(item, question) < _KNOWN][:_MOST_WEB_TERMS]
         own = sorted(ranked[: 1 + _MOST_WEB_TERMS - len(new)], key=lambda term: term.start)
         words = dict.fromkeys(_whole_word(question, term) for term in own)
-        return bounded(" ".join(dict.fromkeys((*words, *new))))
+        return bound_query(" ".join(dict.fromkeys((*words, *new))))
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed."""
         del summary
-        return await asyncio.to_thread(followed_up, question, history, self._analyzer)
+        return await asyncio.to_thread(contextualize_question, question, history, self._analyzer)
 
-    async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
+    async def focus(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
-        return await aside(len(message), lambda: focus(message, pack, self._analyzer, follows))
+        return await run_in_thread(len(message), lambda: focus(message, pack, self._analyzer, follows))
 
     async def new_subject(self, named: str, question: str, hits: Sequence[Hit]) -> str:
         """By the words of both in the hits; see ``subject.on_new_subject``."""
@@ -105,14 +105,14 @@ class OfflineRewriter:
         tried = {query.strip() for query in (*request.tried, request.query)}
         last = request.question
         for candidate in self._candidates(request):
-            last = bounded(candidate).strip() or last
+            last = bound_query(candidate).strip() or last
             if last not in tried:
                 return last
         return last
 
     def _candidates(self, request: RewriteRequest) -> Iterator[str]:
         """Queries from the best to the barest; only as many are made as are looked at."""
-        question = bounded(strip_prefix(request.question) or request.query, _LONGEST_QUESTION)
+        question = bound_query(strip_prefix(request.question) or request.query, _LONGEST_QUESTION)
         profiled = self._with_profile(question, request)
         items = self._new_items(question, request.missing_info)
         if items:
@@ -155,11 +155,11 @@ class OfflineRewriter:
         new = [fact for fact in facts if self._analyzer.coverage(fact, question) < _KNOWN]
         if not new:
             return question
-        return _PROFILED.format(question=question, profile=bounded(", ".join(new), _LONGEST_PROFILE))
+        return _PROFILED.format(question=question, profile=bound_query(", ".join(new), _LONGEST_PROFILE))
 
     def _new_items(self, question: str, missing_info: Sequence[str]) -> list[str]:
         """Missing items that say more than the question does."""
-        items = [bounded(item.strip(), _LONGEST_ITEM) for item in missing_info if item.strip()]
+        items = [bound_query(item.strip(), _LONGEST_ITEM) for item in missing_info if item.strip()]
         fresh = [i for i in items if i not in question and self._analyzer.coverage(i, question) < _KNOWN]
         return list(dict.fromkeys(fresh))[:_MOST_ITEMS]
 
@@ -211,22 +211,22 @@ class QueryRewriter:
         """A query of at most 400 characters that was not tried yet, else what the offline rewriter makes of it."""
         if not (request.missing_info or request.improvement_suggestions):
             return await self.offline.rewrite(request)
-        query = _query(await written(self.chat, Job.REWRITE, rewrite_prompt(request), REWRITE_TEMPERATURE))
-        tried = {_folded(text) for text in (request.question, request.query, *request.tried)}
-        return query if query and _folded(query) not in tried else await self.offline.rewrite(request)
+        query = _query(await complete_text(self.chat, Job.REWRITE, rewrite_prompt(request), REWRITE_TEMPERATURE))
+        tried = {_fold(text) for text in (request.question, request.query, *request.tried)}
+        return query if query and _fold(query) not in tried else await self.offline.rewrite(request)
 
     async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
         """At most eight words; the offline rewriter's when the model is not asked or writes more than that."""
         if self.judging == "always":
             prompts = web_prompt(question, missing_info, language_of(question))
-            query = _query(await written(self.chat, Job.WEB_QUERY, prompts, REWRITE_TEMPERATURE))
+            query = _query(await complete_text(self.chat, Job.WEB_QUERY, prompts, REWRITE_TEMPERATURE))
             if query and len(query.split()) <= _MOST_WEB_WORDS:
                 return query
         return await self.offline.for_web(question, missing_info)
 
-    async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
+    async def focus(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """As the offline rewriter: no call is made before anything was looked up."""
-        return await self.offline.focused(message, pack, follows)
+        return await self.offline.focus(message, pack, follows)
 
     async def new_subject(self, named: str, question: str, hits: Sequence[Hit]) -> str:
         """As the offline rewriter: what the index speaks of is no matter of opinion."""
@@ -241,10 +241,12 @@ class QueryRewriter:
             return question
         if has_no_topic(question):
             return await self.offline.standalone(question, history, summary)
-        if self.judging == "always" or await aside(len(question), lambda: self.offline.depends_on_history(question)):
+        if self.judging == "always" or await run_in_thread(
+            len(question), lambda: self.offline.depends_on_history(question)
+        ):
             prompts = standalone_prompt(question, history, summary, language_of(question))
-            query = _query(await written(self.chat, Job.STANDALONE, prompts))
-            keeps = await aside(len(question), lambda: self.offline.keeps(question, query))
+            query = _query(await complete_text(self.chat, Job.STANDALONE, prompts))
+            keeps = await run_in_thread(len(question), lambda: self.offline.keeps(question, query))
             if query and keeps:
                 return query
         return await self.offline.standalone(question, history, summary)
@@ -256,5 +258,5 @@ def _query(text: str | None) -> str:
     return query if any(map(str.isalnum, query)) and len(query) <= LONGEST_QUERY else ""
 
 
-def _folded(query: str) -> str:
+def _fold(query: str) -> str:
     return " ".join(query.casefold().split()).rstrip(" ?.!？。")

@@ -19,10 +19,10 @@ from selfright.domain.events import (
     VerdictReached,
 )
 from selfright.domain.turns import TurnOptions
-from selfright.schemas import AnswerReply, Reply, answer_view, evidence_view, search_view, searched_view
+from selfright.schemas import AnswerReply, Reply, answer_view, evidence_view, search_method_view, search_view
 from selfright.server.middleware import refusal_for
 from selfright.server.service import caller_of, in_thread, service_of
-from selfright.server.turns import EventStream, PreparedTurn, answered, events, frame, prepare_turn
+from selfright.server.turns import EventStream, PreparedTurn, answer_turn, events, frame, prepare_turn
 from selfright.wire.answers import (
     AskRequest,
     CorrectedEvent,
@@ -52,8 +52,8 @@ async def ask(body: AskRequest, request: Request) -> Any:
     more: TurnOptions = {"session": body.session, **({"history": history} if history else {})}
     turn = await prepare_turn(request, body.question, body, more)
     if body.stream:
-        return await event_stream(turn, told_events(turn))
-    return answer_view(await answered(turn, request))
+        return await event_stream(turn, server_events(turn))
+    return answer_view(await answer_turn(turn, request))
 
 
 async def event_stream(turn: PreparedTurn, frames: AsyncGenerator[ServerSentEvent, None]) -> Response:
@@ -62,7 +62,7 @@ async def event_stream(turn: PreparedTurn, frames: AsyncGenerator[ServerSentEven
     return EventStream(frames, permit, turn.service.limits.heartbeat_s)
 
 
-async def told_events(turn: PreparedTurn) -> AsyncGenerator[ServerSentEvent, None]:
+async def server_events(turn: PreparedTurn) -> AsyncGenerator[ServerSentEvent, None]:
     """The frames of a turn; an error ends them with an event of its own."""
     try:
         if urgent := await in_thread(turn.service.selfright.urgent, turn.question):
@@ -100,4 +100,4 @@ async def search(body: SearchRequest, request: Request) -> Any:
     with service.limiter.searching(caller.key):
         collections = await service.within(caller, body.collections)
         found = await service.selfright.aretrieve(body.query, body.k, collections)
-    return {"hits": search_view(found.hits), "searched": searched_view(found.trust)}
+    return {"hits": search_view(found.hits), "searched": search_method_view(found.trust)}

@@ -76,7 +76,7 @@ async def receive_upload(request: Request, limits: Limits) -> AsyncIterator[Sent
         why = getattr(error, "message", None) or getattr(error, "detail", None) or "its names are no text"
         raise Refused(400, "bad_form", f"the form cannot be read: {why}") from None
     try:
-        yield _checked(form)
+        yield _check_form(form)
     finally:
         await form.close()
 
@@ -84,9 +84,9 @@ async def receive_upload(request: Request, limits: Limits) -> AsyncIterator[Sent
 async def take_in(service: Service, caller: Caller, sent: Sent, collection: str) -> dict[str, Any]:
     """Reads and indexes the files one by one. Raises ``Refused`` (422) when nothing in any of them could be read."""
     deadline = Deadline(service.limits.upload_s)
-    with service.uploads.admitted(caller.key):
+    with service.uploads.admit(caller.key):
         taken = [await _take(service, caller, name, file, collection, deadline) for name, file in sent.files]
-    service.metrics.indexed(sum(each["passages"] for each in taken))
+    service.metrics.note_indexed(sum(each["passages"] for each in taken))
     if not any(each["added"] + each["replaced"] + each["unchanged"] for each in taken):
         said = "; ".join(f"{each['name']}: {error}" for each in taken for error in each["errors"][:1])
         raise Refused(422, "unreadable", said or "there is no document in it", param="files")
@@ -147,7 +147,7 @@ def safe_name(name: str) -> str:
     return plain
 
 
-def _checked(form: FormData) -> Sent:
+def _check_form(form: FormData) -> Sent:
     files = [(part.filename or "", part) for part in form.getlist("files") if isinstance(part, UploadFile)]
     collection = form.get("collection", "")
     if not files or len(files) != len(form.getlist("files")):

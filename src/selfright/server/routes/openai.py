@@ -23,12 +23,12 @@ from selfright.domain.events import (
 from selfright.domain.turns import TurnOptions
 from selfright.flow.presets import PRESETS
 from selfright.schemas import AnswerReply, answer_view
-from selfright.server.chores import chore_of, done
+from selfright.server.chores import answer_chore, chore_of
 from selfright.server.errors import Refused
 from selfright.server.middleware import refusal_for
 from selfright.server.routes.ask import event_stream
 from selfright.server.service import Service, service_of
-from selfright.server.turns import PreparedTurn, answered, events, frame, prepare_turn
+from selfright.server.turns import PreparedTurn, answer_turn, events, frame, prepare_turn
 from selfright.wire.answers import ErrorReply
 from selfright.wire.openai import (
     AssistantMessage,
@@ -111,7 +111,7 @@ def reply(answer: Answer, instructed: bool) -> ChatReply:
         model=answer.preset,
         choices=[Choice(message=AssistantMessage(content=answer.answer))],
         usage=Usage(**usage(answer)),
-        selfright=AnswerReply.model_validate(noted(answer, instructed)),
+        selfright=AnswerReply.model_validate(answer_notes(answer, instructed)),
     )
 
 
@@ -121,7 +121,7 @@ def usage(answer: Answer) -> dict[str, int]:
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
-def noted(answer: Answer, instructed: bool) -> dict[str, Any]:
+def answer_notes(answer: Answer, instructed: bool) -> dict[str, Any]:
     """The answer's own form; with a note when a system message came."""
     form = answer_view(answer)
     return {**form, "notes": [*form["notes"], NOT_FOLLOWED]} if instructed else form
@@ -182,7 +182,7 @@ class Chunks:
         if not self.live:
             for piece in pieces(answer.answer):
                 yield _chunk(head, {"content": piece})
-        yield _chunk(head, {}, finish="stop", selfright=noted(answer, self.instructed))
+        yield _chunk(head, {}, finish="stop", selfright=answer_notes(answer, self.instructed))
         if self.include_usage:
             yield frame({**head, "choices": [], "usage": usage(answer)})
 
@@ -231,13 +231,13 @@ async def complete(
     preset = body.model
     if not body.stream and (chore := chore_of(said.question)):
         if not service_of(request).selfright.has_model:
-            return _without_a_turn(body.model, request, done(chore, said.question))
+            return _without_a_turn(body.model, request, answer_chore(chore, said.question))
         preset, more = "llm", {}
     turn = await prepare_turn(request, said.question, extras.model_copy(update={"preset": preset}), more)
     if body.stream:
         wants_usage = bool(body.stream_options and body.stream_options.include_usage)
         return await event_stream(turn, Chunks(turn, body.model, said.instructed, wants_usage, extras.live).frames())
-    return reply(await answered(turn, request), said.instructed)
+    return reply(await answer_turn(turn, request), said.instructed)
 
 
 def _without_a_turn(model: str, request: Request, text: str) -> ChatReply:

@@ -12,7 +12,7 @@ from selfright.domain.turns import Scope
 from selfright.schemas import answer_view
 from selfright.server.errors import Refused
 from selfright.server.service import Service, caller_of, in_thread, service_of
-from selfright.server.turns import allowed, unless_gone
+from selfright.server.turns import check_flags, unless_gone
 from selfright.telemetry.outline import trace_form
 from selfright.wire.user_data import (
     DeletedReply,
@@ -35,13 +35,13 @@ async def list_traces(request: Request, limit: Annotated[int, Query(ge=1, le=500
     """Lists the kept traces of the caller's turns, the newest first; of everybody's for an admin."""
     caller, selfright = caller_of(request), service_of(request).selfright
     found = await in_thread(selfright.traces, limit, caller.overseen)
-    return {"traces": [shown_trace(trace) for trace in found]}
+    return {"traces": [trace_view(trace) for trace in found]}
 
 
 @router.get("/v1/traces/{trace_id}", response_model=TraceReply, response_model_exclude_unset=True)
 async def get_trace(trace_id: Id, request: Request) -> Any:
     """Shows the path of one turn: nodes, verdicts, scores by pass, times, cost."""
-    return shown_trace(await in_thread(visible_trace, service_of(request), caller_of(request).overseen, trace_id))
+    return trace_view(await in_thread(visible_trace, service_of(request), caller_of(request).overseen, trace_id))
 
 
 @router.post("/v1/traces/{trace_id}/replay", response_model=ReplayReply)
@@ -49,7 +49,7 @@ async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> A
     """Runs a recorded turn again with other flags or another preset, without a call of a model."""
     service, caller = service_of(request), caller_of(request)
     trace = await in_thread(visible_trace, service, caller.overseen, trace_id)
-    flags = allowed(body.flags, service.selfright.settings.flags, caller)
+    flags = check_flags(body.flags, service.selfright.settings.flags, caller)
     with await service.limiter.acquire(caller.key):
         options: ReplayOptions = {"preset": body.preset, "flags": flags, "start_at": body.start_at}
         run = service.selfright.areplay(trace.id, caller.overseen, **options)
@@ -93,7 +93,7 @@ def visible_trace(service: Service, scope: Scope, trace_id: str) -> Trace:
     raise Refused(404, "trace_not_found", f"there is no trace '{trace_id}'", param="trace_id")
 
 
-def shown_trace(trace: Trace) -> dict[str, Any]:
+def trace_view(trace: Trace) -> dict[str, Any]:
     """The form of a trace, without what is hidden from callers."""
     form = trace_form(trace)
     return {**form, "origins": {name: value for name, value in form["origins"].items() if name not in HIDDEN}}

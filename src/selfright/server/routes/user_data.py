@@ -80,7 +80,7 @@ async def list_profiles(request: Request) -> Any:
 @router.get(f"/v1/profiles/{{user:{NAME}}}", response_model=ProfileReply, tags=["profiles"])
 async def get_profile(user: User, request: Request, language: _Language = "en") -> Any:
     """Shows what is remembered of a user, with its history."""
-    return await _shown(service_of(request), _own(caller_of(request), user), language)
+    return await _profile_view(service_of(request), _own(caller_of(request), user), language)
 
 
 @router.patch(f"/v1/profiles/{{user:{NAME}}}", response_model=ProfileReply, tags=["profiles"])
@@ -88,7 +88,7 @@ async def correct_profile(user: User, body: Facts, request: Request, language: _
     """Corrects a profile: what is given for a kind takes the place of all that stood of it, an empty value ends it."""
     name = _own(caller_of(request), user)
     await service_of(request).selfright.aset_profile(body.facts, name)
-    return await _shown(service_of(request), name, language)
+    return await _profile_view(service_of(request), name, language)
 
 
 @router.delete(f"/v1/profiles/{{user:{NAME}}}", response_model=DeletedReply, tags=["profiles"])
@@ -113,7 +113,7 @@ async def erase_user(user: User, request: Request) -> Any:
     return asdict(await service_of(request).selfright.aerase(name))
 
 
-async def _shown(service: Service, user: str, language: str) -> dict[str, Any]:
+async def _profile_view(service: Service, user: str, language: str) -> dict[str, Any]:
     selfright = service.selfright
     profile = await selfright.aprofile(user)
     wanted: Language = "ko" if language == "ko" else "en"

@@ -19,11 +19,11 @@ from selfright.domain.errors import (
     WebReplyUnusable,
     WebUnavailable,
 )
-from selfright.resilience import Breaker, asked_to_wait, pause
-from selfright.web.addresses import joined, target_of
+from selfright.resilience import Breaker, pause, retry_after
+from selfright.web.addresses import join_path, target_of
+from selfright.web.politeness import HostThrottle
 from selfright.web.search import clean_title, plain
-from selfright.web.types import Reply, Request, Tally, Transport
-from selfright.web.visiting import HostThrottle
+from selfright.web.types import Reply, Request, RequestCounter, Transport
 
 MOST = 20
 """Results that are asked of a provider at most."""
@@ -46,7 +46,7 @@ class Provider(Protocol):
         """What traces and messages call it."""
         ...
 
-    async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+    async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
         """At most ``count`` results, best first; empty when there are none.
 
         Raises ``WebUnavailable``, ``WebRejected`` or ``WebReplyUnusable``, nothing else.
@@ -54,7 +54,7 @@ class Provider(Protocol):
         ...
 
 
-def cleaned(rows: Iterable[tuple[Any, Any, Any]], count: int) -> tuple[Result, ...]:
+def clean_rows(rows: Iterable[tuple[Any, Any, Any]], count: int) -> tuple[Result, ...]:
     """Results of (URL, title, snippet) as a provider gave them, whatever they are.
 
     What has no http(s) address goes, and so does the second one of an address.
@@ -134,19 +134,21 @@ class Api:
         self._breaker = Breaker(cooldown_s=_REST_S, longest_s=_LONGEST_REST_S, clock=self.clock)
         self._throttle = HostThrottle(at_once=4, in_all=4, apart_s=self.policy.apart_s, patience_s=_PATIENCE_S)
 
-    async def get(self, path: str, query: Mapping[str, str], headers: Mapping[str, str], tally: Tally) -> Any:
+    async def get(self, path: str, query: Mapping[str, str], headers: Mapping[str, str], tally: RequestCounter) -> Any:
         """The JSON that ``path`` answers to a query."""
         return _json(self.name, await self.ask("GET", f"{path}?{urlencode(query)}", headers, None, tally), tally)
 
-    async def post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str], tally: Tally) -> Any:
+    async def post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str], tally: RequestCounter) -> Any:
         """The JSON that ``path`` answers to a body of JSON."""
         data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         sent = {"Content-Type": "application/json", **headers}
         return _json(self.name, await self.ask("POST", path, sent, data, tally), tally)
 
-    async def ask(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, tally: Tally) -> Reply:
+    async def ask(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, tally: RequestCounter
+    ) -> Reply:
         """The reply with status 200. Raises ``WebUnavailable`` or ``WebRejected``."""
-        target = target_of(joined(self.base_url, path))
+        target = target_of(join_path(self.base_url, path))
         request = Request(target, method, {"Accept": "application/json", **headers}, body)
         ticket = self._breaker.admit()
         if ticket is None:
@@ -156,21 +158,21 @@ class Api:
                 retry_after=left,
                 requests=tally.requests,
             )
-        report: Callable[[int], None] = self._breaker.released  # of a search that was cancelled
+        report: Callable[[int], None] = self._breaker.release  # of a search that was cancelled
         try:
-            reply = await self._answered(request, tally)
-            report = self._breaker.succeeded
+            reply = await self._request(request, tally)
+            report = self._breaker.note_success
         except WebRejected as error:
-            report = self._breaker.turned_away if error.status in _NO_KEY else self._breaker.failed
+            report = self._breaker.note_rejection if error.status in _NO_KEY else self._breaker.note_failure
             raise
         except WebUnavailable as error:
-            report = partial(self._breaker.failed, asked_s=error.retry_after)
+            report = partial(self._breaker.note_failure, asked_s=error.retry_after)
             raise
         finally:
             report(ticket)
         return reply
 
-    async def _answered(self, request: Request, tally: Tally) -> Reply:
+    async def _request(self, request: Request, tally: RequestCounter) -> Reply:
         last = self.clock() + self.policy.seconds
         for attempt in count(1):
             try:
@@ -184,7 +186,7 @@ class Api:
             await self.sleep(wait)
         raise AssertionError("unreachable")
 
-    async def _attempt(self, request: Request, tally: Tally) -> Reply:
+    async def _attempt(self, request: Request, tally: RequestCounter) -> Reply:
         try:
             async with self._throttle.place(self.name):
                 reply = await self.transport.exchange(request, tally)
@@ -198,7 +200,7 @@ class Api:
             raise WebUnavailable(
                 f"{self.name} answered with status {reply.status}; try again later",
                 status=reply.status,
-                retry_after=asked_to_wait(reply.headers),
+                retry_after=retry_after(reply.headers),
                 requests=tally.requests,
             )
         raise WebRejected(
@@ -208,7 +210,7 @@ class Api:
         )
 
 
-def _json(name: str, reply: Reply, tally: Tally) -> Any:
+def _json(name: str, reply: Reply, tally: RequestCounter) -> Any:
     try:
         return json.loads(reply.body)
     except (ValueError, RecursionError):
@@ -227,7 +229,7 @@ def key_from(environment: Mapping[str, str], variable: str, provider: str) -> st
     return key
 
 
-def rows_of(name: str, data: Any, *path: str, tally: Tally, optional: bool = False) -> list[dict[str, Any]]:
+def rows_of(name: str, data: Any, *path: str, tally: RequestCounter, optional: bool = False) -> list[dict[str, Any]]:
     """The list of objects at ``path`` in a provider's JSON; where ``optional``, a missing one is empty.
 
     Raises ``WebReplyUnusable`` when something else is there.

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 from selfright.domain.errors import WebReplyUnusable, WebUnavailable
 from selfright.domain.text import has_hangul
-from selfright.web.providers.api import MOST, Api, Result, cleaned, rows_of
-from selfright.web.types import Reply, Tally
+from selfright.web.providers.api import MOST, Api, Result, clean_rows, rows_of
+from selfright.web.types import Reply, RequestCounter
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -36,7 +36,7 @@ class Tavily:
     def __init__(self, api: Api, key: str) -> None:
         self._api, self._headers = api, {"Authorization": f"Bearer {key}"}
 
-    async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+    async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
         """See ``Provider``."""
         body = {
             "query": query[:_QUERY_CHARACTERS],
@@ -48,7 +48,7 @@ class Tavily:
         }
         data = await self._api.post("/search", body, self._headers, tally)
         rows = rows_of(self.name, data, "results", tally=tally)
-        return cleaned(((row.get("url"), row.get("title"), row.get("content")) for row in rows), count)
+        return clean_rows(((row.get("url"), row.get("title"), row.get("content")) for row in rows), count)
 
 
 class Brave:
@@ -66,7 +66,7 @@ class Brave:
     def __init__(self, api: Api, key: str) -> None:
         self._api, self._headers = api, {"X-Subscription-Token": key}
 
-    async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+    async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
         """See ``Provider``."""
         words = " ".join(query.split()[:_QUERY_WORDS])[:_QUERY_CHARACTERS]
         asked = {"q": words, "count": str(min(count, MOST)), "result_filter": "web", "text_decorations": "false"}
@@ -75,7 +75,7 @@ class Brave:
         data = await self._api.get("/res/v1/web/search", asked, self._headers, tally)
         search = isinstance(data, dict) and data.get("type") == "search"
         rows = rows_of(self.name, data, "web", "results", tally=tally, optional=search)
-        return cleaned(((row.get("url"), row.get("title"), row.get("description")) for row in rows), count)
+        return clean_rows(((row.get("url"), row.get("title"), row.get("description")) for row in rows), count)
 
 
 class SearXng:
@@ -93,13 +93,13 @@ class SearXng:
     def __init__(self, api: Api) -> None:
         self._api = api
 
-    async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+    async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
         """See ``Provider``."""
         language = "ko-KR" if has_hangul(query) else "en"
         asked = {"q": query, "format": "json", "language": language, "safesearch": "1"}
         data = await self._api.get("/search", asked, {}, tally)
         rows = rows_of(self.name, data, "results", tally=tally)
-        return cleaned(((row.get("url"), row.get("title"), row.get("content")) for row in rows), count)
+        return clean_rows(((row.get("url"), row.get("title"), row.get("content")) for row in rows), count)
 
 
 class DuckDuckGo:
@@ -117,15 +117,15 @@ class DuckDuckGo:
     def __init__(self, api: Api) -> None:
         self._api = api
 
-    async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+    async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
         """See ``Provider``."""
         body = urlencode({"q": query, "b": "", "l": "kr-kr" if has_hangul(query) else "us-en"}).encode()
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
         reply = await self._api.ask("POST", "/html/", headers, body, tally)
-        return cleaned(_rows(_page(reply, tally), tally), count)
+        return clean_rows(_rows(_page(reply, tally), tally), count)
 
 
-def _page(reply: Reply, tally: Tally) -> "HtmlElement":
+def _page(reply: Reply, tally: RequestCounter) -> "HtmlElement":
     from lxml import etree, html
 
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, no_network=True)
@@ -135,7 +135,7 @@ def _page(reply: Reply, tally: Tally) -> "HtmlElement":
         raise WebReplyUnusable("duckduckgo answered with an empty page", requests=tally.requests) from None
 
 
-def _rows(page: "HtmlElement", tally: Tally) -> Iterator[tuple[str, str, str]]:
+def _rows(page: "HtmlElement", tally: RequestCounter) -> Iterator[tuple[str, str, str]]:
     found = False
     for link in page.xpath("//a[contains(concat(' ', @class, ' '), ' result__a ')]"):
         found = True
@@ -148,7 +148,7 @@ def _rows(page: "HtmlElement", tally: Tally) -> Iterator[tuple[str, str, str]]:
         _explain(page, tally)
 
 
-def _explain(page: "HtmlElement", tally: Tally) -> None:
+def _explain(page: "HtmlElement", tally: RequestCounter) -> None:
     """Nothing found is an answer; a riddle for robots, or another page, is none."""
     marks = " ".join(page.xpath("//@class | //@id"))
     if "anomaly" in marks or "challenge" in marks:

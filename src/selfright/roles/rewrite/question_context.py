@@ -22,8 +22,14 @@ from selfright.domain.passages import Language
 from selfright.domain.text import has_hangul, language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer, distinct
 from selfright.roles.restating import again
-from selfright.roles.rewrite.followup import completed, depends_on_history, has_no_topic, only_names, recent
-from selfright.roles.rewrite.query_text import bounded, respelt
+from selfright.roles.rewrite.contextualize import (
+    contextualize_query,
+    depends_on_history,
+    has_no_topic,
+    only_names,
+    recent,
+)
+from selfright.roles.rewrite.query_text import bound_query, respelt
 
 _MOST_SENTENCES = 60
 _LEAST_TERMS: dict[Language, int] = {"en": 3, "ko": 4}  # of a question about something by itself; Korean verbs count
@@ -152,18 +158,18 @@ def asking_part(
         return MessageParts(message.strip())
     asking = [part for part in parts if part.asks]
     if not asking or len(asking) == len(parts):
-        return MessageParts(_joined(parts))
+        return MessageParts(_join(parts))
     kept = [part for part in parts if part.asks or part.of_self or _stays(part, parts[0], asking)]
     story = [part for part in parts if part not in kept]
-    if story and not _stands(_joined(asking), _joined(story), analyzer, pack):
+    if story and not _stands(_join(asking), _join(story), analyzer, pack):
         kept, story = parts, []
     without = [part for part in kept if not part.of_self]
     of_self = [part for part in kept if part.of_self]
     apart = follows or len(without) > len(asking)
-    if of_self and (apart or not _needs(_joined(asking), _joined(of_self), analyzer)):
+    if of_self and (apart or not _needs(_join(asking), _join(of_self), analyzer)):
         kept, story = without, [part for part in parts if part not in without]
-    others = _joined([part for part in story if not part.of_self])
-    return MessageParts(_joined(kept), _joined(story), len(kept) == len(asking), others)
+    others = _join([part for part in story if not part.of_self])
+    return MessageParts(_join(kept), _join(story), len(kept) == len(asking), others)
 
 
 def _parts(message: str) -> Iterator[_Part]:
@@ -198,13 +204,13 @@ def asks(sentence: str) -> bool:
     return _ASKS.search(sentence) is not None
 
 
-def _joined(parts: Sequence[_Part]) -> str:
+def _join(parts: Sequence[_Part]) -> str:
     return " ".join(part.text for part in parts)
 
 
 def _stays(part: _Part, first: _Part, asking: Sequence[_Part]) -> bool:
     """Whether a telling sentence belongs to the question: a subject line, or one that narrows it down."""
-    narrows = _IDENTIFIER.search(part.text) is not None and not _IDENTIFIER.search(_joined(asking))
+    narrows = _IDENTIFIER.search(part.text) is not None and not _IDENTIFIER.search(_join(asking))
     return narrows or (part is first and _is_title(part.text))
 
 
@@ -256,7 +262,7 @@ def _outweighs(asking: str, told: str, analyzer: TextAnalyzer, share: float = _A
     return own >= share * said
 
 
-def followed_up(question: str, history: Sequence[Message], analyzer: TextAnalyzer) -> str:
+def contextualize_question(question: str, history: Sequence[Message], analyzer: TextAnalyzer) -> str:
     """As ``followup.completed``, from what the user asked before, without what was only told beside it."""
     asked = [
         replace(said, content=asking_part(said.content, analyzer, follows=place > 0).question)
@@ -264,7 +270,7 @@ def followed_up(question: str, history: Sequence[Message], analyzer: TextAnalyze
         else said
         for place, said in enumerate(recent(history))
     ]
-    return completed(question, asked, analyzer)
+    return contextualize_query(question, asked, analyzer)
 
 
 _MOST_NAMES = 6
@@ -280,7 +286,7 @@ def focus(message: str, pack: DomainPack, analyzer: TextAnalyzer, follows: bool 
     names = pack.names(f"{story} {text}".strip())[:_MOST_NAMES]
     searched = f"{_subject(story, pack)} {text if asked.alone else _asking(text)}".strip()
     # Names that are there already count double: they are what a message is about, among words that are not.
-    query = " ".join((bounded(searched), *names)).strip() or message
+    query = " ".join((bound_query(searched), *names)).strip() or message
     named = follows and only_names(asked.question, analyzer)
     return Focus(asked.question, query, asked.told, names=named, asks=not _only_states(message))
 

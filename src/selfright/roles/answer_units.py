@@ -31,7 +31,7 @@ _MOST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AnswerUnit:
     """One thing that can be said: ``text`` is how it reads, ``start`` and ``end`` are positions in the document.
 
     ``lead`` introduces it (a list's lead-in sentence, ``lead_start`` its position); items and rows of one list or
@@ -47,15 +47,15 @@ class Piece:
     lead: str = ""
     lead_start: int = -1
     group: int = -1
-    before: "Piece | None" = None
+    before: "AnswerUnit | None" = None
     under: str = ""
 
 
-def pieces_of(strips: Iterable[Strip]) -> list[Piece]:
+def answer_units(strips: Iterable[Strip]) -> list[AnswerUnit]:
     """The pieces of all strips, in their order; what overlapping strips share is taken once. At most 400."""
     seen: set[tuple[str, int, int]] = set()
     texts: set[str] = set()
-    found: list[Piece] = []
+    found: list[AnswerUnit] = []
     for strip in strips:
         for piece in _pieces_of(strip):
             place = (strip.passage.document_id, piece.start, piece.end)
@@ -69,15 +69,15 @@ def pieces_of(strips: Iterable[Strip]) -> list[Piece]:
 
 
 @lru_cache(maxsize=256)
-def _pieces_of(strip: Strip) -> tuple[Piece, ...]:
+def _pieces_of(strip: Strip) -> tuple[AnswerUnit, ...]:
     """Several roles of a turn read the same strips."""
     return tuple(_pieces(strip))
 
 
-def _pieces(strip: Strip) -> Iterator[Piece]:
+def _pieces(strip: Strip) -> Iterator[AnswerUnit]:
     passage = strip.passage
     start, end = strip.start - passage.start, strip.end - passage.start
-    lead: Piece | None = None
+    lead: AnswerUnit | None = None
     under = ""
     parts = list(blocks(visible(passage)))
     for block, following in zip_longest(parts, parts[1:]):
@@ -96,10 +96,12 @@ def _pieces(strip: Strip) -> Iterator[Piece]:
             yield from found
 
 
-def _sentences(strip: Strip, block: Block, start: int, end: int, under: str) -> Generator[Piece, None, Piece | None]:
+def _sentences(
+    strip: Strip, block: Block, start: int, end: int, under: str
+) -> Generator[AnswerUnit, None, AnswerUnit | None]:
     """Yields the sentences of a paragraph that lie in the strip; gives back its last one if it introduces a list."""
     text = visible(strip.passage)
-    before: Piece | None = None
+    before: AnswerUnit | None = None
     for first, last in sentence_spans(text, block.start, block.end):
         piece = _piece(strip, first, min(last, first + _LONGEST), "sentence", before=before)
         piece = piece if before else replace(piece, under=under)
@@ -109,14 +111,14 @@ def _sentences(strip: Strip, block: Block, start: int, end: int, under: str) -> 
     return before if before and _LEAD_IN.search(text[block.start : block.end]) else None
 
 
-def _items(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iterator[Piece]:
+def _items(strip: Strip, block: Block, inside: Block, lead: AnswerUnit | None) -> Iterator[AnswerUnit]:
     for first, last in _entries(visible(strip.passage), inside):
         piece = _piece(strip, first, min(last, first + _LONGEST), "item", lead=lead, group=block.start)
         if piece.text:
             yield piece
 
 
-def _rows(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iterator[Piece]:
+def _rows(strip: Strip, block: Block, inside: Block, lead: AnswerUnit | None) -> Iterator[AnswerUnit]:
     text = visible(strip.passage)
     lines = list(sentence_spans(text, block.start, block.end))
     ruled = len(lines) > 1 and all(_RULE.fullmatch(cell.strip()) for cell in _raw_cells(text[slice(*lines[1])]))
@@ -127,7 +129,7 @@ def _rows(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iter
             yield _piece(strip, first, last, "row", shown=shown, lead=lead, group=block.start)
 
 
-def _code(strip: Strip, block: Block, _: Block, lead: Piece | None) -> Iterator[Piece]:
+def _code(strip: Strip, block: Block, _: Block, lead: AnswerUnit | None) -> Iterator[AnswerUnit]:
     shown = visible(strip.passage)[block.start : block.end]
     if len(shown) <= _LONGEST:
         yield _piece(strip, block.start, block.end, "code", shown=shown, lead=lead, group=block.start)
@@ -142,13 +144,13 @@ def _piece(
     last: int,
     kind: PieceKind,
     shown: str = "",
-    lead: Piece | None = None,
+    lead: AnswerUnit | None = None,
     group: int = -1,
-    before: Piece | None = None,
-) -> Piece:
+    before: AnswerUnit | None = None,
+) -> AnswerUnit:
     passage: Passage = strip.passage
     at = passage.start
-    return Piece(
+    return AnswerUnit(
         strip=strip,
         start=at + first,
         end=at + last,
@@ -208,7 +210,7 @@ def outside_quotes(text: str) -> str:
     return _QUOTED.sub(" ", text)
 
 
-class Stance(IntEnum):
+class StatementType(IntEnum):
     """How a sentence stands to what is asked."""
 
     STATES = 0
@@ -225,22 +227,22 @@ def beyond_questions(text: str) -> str:
     return rest if rest.strip(" ;:") else text
 
 
-def stance(question: str, text: str, *, code: bool = False) -> Stance:
+def statement_type(question: str, text: str, *, code: bool = False) -> StatementType:
     """How ``text`` stands to ``question``; ``code`` says that it is code. A question that it answers itself (a pair of
     question and answer in one row) does not count."""
-    asked = _asked(question)
+    asked = _read_question(question)
     said = beyond_questions(text)
     is_pair, text = said != text, said
     visible = asked.kind in _VISIBLE or (asked.kind is AnswerType.PLACE and not has_hangul(text))
     quotes = _QUOTED.search(text) is not None
     if code or not _interrogatives(text).isdisjoint(asked.interrogatives) or content_words(text) <= asked.words:
-        return Stance.SPEAKS_OF
+        return StatementType.SPEAKS_OF
     if visible and (
         _DEMANDS.search(text) or (quotes and not answer_type_match(asked.kind, question, outside_quotes(text)))
     ):
-        return Stance.SPEAKS_OF
+        return StatementType.SPEAKS_OF
     unseen = visible and not is_pair and not answer_type_match(asked.kind, question, text)
-    return Stance.MAY_STATE if quotes or unseen else Stance.STATES
+    return StatementType.MAY_STATE if quotes or unseen else StatementType.STATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +253,7 @@ class _Asked:
 
 
 @lru_cache(maxsize=64)
-def _asked(question: str) -> _Asked:
+def _read_question(question: str) -> _Asked:
     asking = _ASKING.search(question)
     return _Asked(
         answer_type(question), content_words(question), frozenset({asking.group().casefold()} if asking else ())

@@ -14,7 +14,7 @@ from selfright.domain.stores import Finding
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.files import erase
-from selfright.retrieval.preparing import indexed_text
+from selfright.retrieval.preparing import text_to_index
 from selfright.retrieval.projection import Projection, catch_up, is_current
 from selfright.storage.sqlite import connect
 
@@ -80,8 +80,8 @@ def mend_vectors(catalogue: Catalogue, writer: CatalogueWriter, embed: Callable[
     places = catalogue.vector_places()
     bad = places[~catalogue.vectors().intact(places[:, 2], places[:, 3])][:, 0].tolist()
     for start in range(0, len(bad), 256):
-        shown = catalogue.shown(bad[start : start + 256])
-        rows = writer.append(embed([indexed_text(found.passage) for found in shown.values()]))
+        shown = catalogue.search_rows(bad[start : start + 256])
+        rows = writer.append(embed([text_to_index(found.passage) for found in shown.values()]))
         for found, (row, vector_sum) in zip(shown.values(), rows, strict=True):
             writer.revector(replace(found, row=row, vector_sum=vector_sum))
     return len(bad)
@@ -93,10 +93,10 @@ def check_projection(projection: Projection[Any], catalogue: Catalogue) -> Itera
         yield Finding(projection.name, problem)
     state = projection.state
     if state is not None and state.sequence > catalogue.sequence():
-        yield Finding(projection.name, lost_commits(projection, catalogue))
+        yield Finding(projection.name, describe_lost_commits(projection, catalogue))
 
 
-def lost_commits(projection: Projection[Any], catalogue: Catalogue) -> str:
+def describe_lost_commits(projection: Projection[Any], catalogue: Catalogue) -> str:
     """What to say when a search index has seen commits that the catalogue no longer has."""
     seen = projection.state.sequence if projection.state else 0
     return (
@@ -173,7 +173,7 @@ class ProjectionSync:
             state = projection.state
             if state is not None and state.sequence > self._catalogue.sequence():
                 raise IndexDamaged(
-                    f"{lost_commits(projection, self._catalogue)}; restore it from a backup, "
+                    f"{describe_lost_commits(projection, self._catalogue)}; restore it from a backup, "
                     "or go on with what is left: selfright index verify --repair"
                 )
 

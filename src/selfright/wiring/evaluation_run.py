@@ -82,7 +82,7 @@ async def examine(engine: Engine, question: str, options: TurnOptions, judge: Ju
     """Runs one turn and watches it; then asks ``judge`` for a judgement that does not depend on the preset."""
     if judge == "model":
         engine.judge(Flags(), judge)  # whether there is one should be heard before a turn is paid for
-    watched = _Watched(engine)
+    watched = RecordingEngine(engine)
     answer = await _answer(TurnService(cast(Engine, watched)), question, options)
     flags = watched.notes.flags
     examined = Examined(answer, tuple(one.watched() for one in watched.notes.passes), flags, final=watched.notes.final)
@@ -144,7 +144,7 @@ class _Notes:
         if call.port == "retriever":
             self.coming.found += [hit.passage for hit in reply.hits[:BEST]]
         if call.port == "generator":
-            current.draft = _said(reply)
+            current.draft = _draft_text(reply)
         if call.port == "strategy":
             seen = (hit.passage for hit in (*asked.get("retrieved_docs", ()), *asked.get("web_docs", ())))
             current.passages = list(dict.fromkeys((*current.passages, *seen)))
@@ -154,7 +154,7 @@ class _Notes:
 
     def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
         """The abstainer is asked about the draft that was chosen."""
-        self.final = _said(call.arguments[2].draft)
+        self.final = _draft_text(call.arguments[2].draft)
         return ask()
 
     def _begin(self, request: GenerationRequest) -> None:
@@ -164,7 +164,7 @@ class _Notes:
         self.passes.append(current)
 
 
-class _Watched:
+class RecordingEngine:
     """The same engine in all, but that its turns write down what they see."""
 
     def __init__(self, engine: Engine) -> None:
@@ -187,7 +187,7 @@ class _Watched:
         return replace(turn, tools=replace(tools, retriever=retriever, **heard))
 
 
-def _said(draft: Draft) -> str:
+def _draft_text(draft: Draft) -> str:
     """What a draft says; nothing when it is a refusal."""
     return "" if draft.refused else draft.text
 

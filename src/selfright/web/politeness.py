@@ -12,7 +12,7 @@ from protego import Protego
 
 from selfright.domain.errors import PageUnusable
 from selfright.web.addresses import Target, target_of
-from selfright.web.types import AGENT, PAGES, Reply, Request, Tally, Transport, no_queue
+from selfright.web.types import AGENT, PAGES, Reply, Request, RequestCounter, Transport, no_queue
 
 MAX_BYTES = 500_000
 _NAME = AGENT.partition("/")[0]
@@ -98,7 +98,7 @@ class Visitor:
         self._lock = threading.Lock()
         self._known: OrderedDict[str, tuple[float, Protego]] = OrderedDict()
 
-    async def fetch(self, url: str, tally: Tally) -> Reply:
+    async def fetch(self, url: str, tally: RequestCounter) -> Reply:
         """The page at ``url``, or where it redirects to: HTML, text or PDF.
 
         Raises ``PageRefused`` for an address that is not to be fetched, ``PageUnusable`` for any other reason.
@@ -121,17 +121,17 @@ class Visitor:
             raise PageUnusable(f"{reply.target.host} answered with status {reply.status}", status=reply.status)
         return reply
 
-    async def _rules(self, target: Target, tally: Tally) -> Protego:
-        if (known := self._remembered(target.origin)) is not None:
+    async def _rules(self, target: Target, tally: RequestCounter) -> Protego:
+        if (known := self._cached_robots(target.origin)) is not None:
             return known
         async with self._asking.place(target.origin):
-            known = self._remembered(target.origin)
+            known = self._cached_robots(target.origin)
             if known is None:
-                known = await self._asked(target, tally)
+                known = await self._fetch_robots(target, tally)
                 self._remember(target.origin, known)
         return known
 
-    async def _asked(self, target: Target, tally: Tally) -> Protego:
+    async def _fetch_robots(self, target: Target, tally: RequestCounter) -> Protego:
         """As RFC 9309 §2.3.1: what is missing allows everything, what cannot be reached forbids everything."""
         request = Request(target_of(f"{target.origin}/robots.txt"))
         try:
@@ -142,7 +142,7 @@ class Visitor:
             return Protego.parse(reply.body[:MAX_BYTES].decode("utf-8", "replace"))
         return _EVERYTHING if 400 <= reply.status < 500 and reply.status != 429 else _NOTHING
 
-    def _remembered(self, origin: str) -> Protego | None:
+    def _cached_robots(self, origin: str) -> Protego | None:
         with self._lock:
             kept = self._known.get(origin)
             return kept[1] if kept and time.monotonic() - kept[0] < _KEPT_S else None

@@ -17,7 +17,7 @@ from selfright.background import Deadline
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import FileLimits, SourceFile
-from selfright.ingest.parallel import ReadDocument, decoded, encoded, file_of, read_here, task_of, with_spans
+from selfright.ingest.parallel import ReadDocument, decode_item, encode_item, file_of, read_here, task_of, with_spans
 from selfright.processes import end, receive, send, start
 
 _ENTRY = f"{__name__}:serve"
@@ -53,7 +53,7 @@ def read_apart(
     The seconds are those in which the reader is waited for: what is done with its documents meanwhile does not count.
     Close the iterator to end the process; it ends by itself when the ``deadline`` is over.
     """
-    ended = yield from map_apart(_ENTRY, task_of(file), bounds, decoded, deadline)
+    ended = yield from map_apart(_ENTRY, task_of(file), bounds, decode_item, deadline)
     if ended == "no process":
         yield file.refuse("no process could be started to read it in; try again")
     elif ended == "late":
@@ -96,7 +96,7 @@ def map_apart(
         left = bounds.seconds
         while True:
             since = time.monotonic()
-            piece, late = _waited_for(process, left, deadline or Deadline())
+            piece, late = _wait_for(process, left, deadline or Deadline())
             left -= time.monotonic() - since
             if late or not isinstance(piece, list):
                 return "late" if late else "memory" if piece == "memory" else "done" if piece == "done" else "lost"
@@ -105,7 +105,7 @@ def map_apart(
         end(process)
 
 
-def _waited_for(process: Any, seconds: float, deadline: Deadline) -> tuple[Any, bool]:
+def _wait_for(process: Any, seconds: float, deadline: Deadline) -> tuple[Any, bool]:
     """What the process sends next, None when it ended; and whether it was ended, for that took too long."""
     late, came, until = threading.Event(), threading.Event(), time.monotonic() + seconds
 
@@ -127,7 +127,7 @@ def _waited_for(process: Any, seconds: float, deadline: Deadline) -> tuple[Any, 
 
 def serve(answers: IO[bytes]) -> None:
     """The reader's side."""
-    answer(answers, lambda task: ((encoded(with_spans(item)), _size(item)) for item in read_here(file_of(task))))
+    answer(answers, lambda task: ((encode_item(with_spans(item)), _size(item)) for item in read_here(file_of(task))))
 
 
 def _size(item: ReadDocument | UnreadableFile) -> int:
@@ -142,7 +142,7 @@ def answer(answers: IO[bytes], work: Callable[[dict[str, Any]], Iterable[tuple[A
     task = receive(sys.stdin.buffer)
     if task is None:
         return
-    _bound(task["memory"], task["seconds"])
+    _set_limits(task["memory"], task["seconds"])
     piece: list[Any] = []
     size = 0
     try:
@@ -160,7 +160,7 @@ def answer(answers: IO[bytes], work: Callable[[dict[str, Any]], Iterable[tuple[A
     send(answers, ended)
 
 
-def _bound(memory: int, seconds: float) -> None:
+def _set_limits(memory: int, seconds: float) -> None:
     """Lets the system hold this process to its bounds, where it can."""
     if sys.platform == "win32":
         return

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from selfright.domain.embedding import leaned, query_vector
+from selfright.domain.embedding import cross_language_penalty, query_vector
 from selfright.domain.errors import ModelError
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.ports import Embedder
 from selfright.domain.text import language_of
-from selfright.roles.extractive_units import pieces_of
+from selfright.roles.answer_units import answer_units
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,7 @@ KEPT = 4_096  # vectors; six megabytes of them
 MOST_SENTENCES = 40  # of a passage
 
 
-class Likeness:
+class SentenceSimilarity:
     """Cosines of a question and short texts, by ``embedder``; ``kept`` is the same one, which keeps on disk the vectors
     of what passages say. Nothing that a user writes reaches it. Keeps the last 4,096 vectors in memory; safe to share
     between threads.
@@ -43,7 +43,7 @@ class Likeness:
         """One for each text of a passage (-1…1); None when the embedder cannot be used, which is said once."""
         try:
             asked = self._asked(question)
-            return [float(asked @ vector) for vector in self._found(texts)]
+            return [float(asked @ vector) for vector in self._embed_new(texts)]
         except ModelError as error:
             _say(f"judging goes on without the meaning of sentences: {error}")
             return None
@@ -59,10 +59,12 @@ class Likeness:
 
     def _embed_question(self, question: str) -> "NDArray[np.float32]":
         language = language_of(question)
-        once = leaned(self._embedder, query_vector(self._embedder, question), language)
-        return leaned(self._embedder, once, language)  # a search leans half of what makes languages even
+        once = cross_language_penalty(self._embedder, query_vector(self._embedder, question), language)
+        return cross_language_penalty(
+            self._embedder, once, language
+        )  # a search leans half of what makes languages even
 
-    def _found(self, texts: Sequence[str]) -> "list[NDArray[np.float32]]":
+    def _embed_new(self, texts: Sequence[str]) -> "list[NDArray[np.float32]]":
         with self._lock:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
             for text in known:
@@ -81,7 +83,7 @@ class Likeness:
 def sentences(passage: Passage) -> tuple[str, ...]:
     """A passage's sentences, list items and table rows, as an answer would say them; at most 40."""
     whole = Strip(passage, passage.start, passage.end, passage.text, 1.0)
-    return tuple(dict.fromkeys(piece.text for piece in pieces_of([whole]) if piece.text))[:MOST_SENTENCES]
+    return tuple(dict.fromkeys(piece.text for piece in answer_units([whole]) if piece.text))[:MOST_SENTENCES]
 
 
 @lru_cache(maxsize=8)

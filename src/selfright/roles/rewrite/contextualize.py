@@ -13,7 +13,7 @@ from selfright.domain.text import language_of
 from selfright.domain.turns import MAX_QUESTION_CHARACTERS
 from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.restating import again
-from selfright.roles.rewrite.query_text import bounded
+from selfright.roles.rewrite.query_text import bound_query
 from selfright.roles.talk import act_of
 
 _MOST_MESSAGES = 12
@@ -76,7 +76,7 @@ _CONNECTIVE = re.compile(
 )
 
 
-def completed(question: str, history: Sequence[Message], analyzer: TextAnalyzer) -> str:
+def contextualize_query(question: str, history: Sequence[Message], analyzer: TextAnalyzer) -> str:
     """``question`` with what it leaves out filled in from the last messages; unchanged when it stands alone."""
     focus = _Focus()
     for message in recent(history):
@@ -86,7 +86,7 @@ def completed(question: str, history: Sequence[Message], analyzer: TextAnalyzer)
             focus.ask(message.content, analyzer)
     if again(question):
         return focus.question or question
-    return question if act_of(question) else _completed(question, focus, analyzer)
+    return question if act_of(question) else _complete(question, focus, analyzer)
 
 
 def has_no_topic(message: str) -> bool:
@@ -132,7 +132,7 @@ class _Focus:
 
     def ask(self, question: str, analyzer: TextAnalyzer) -> None:
         """Takes in a question of the user."""
-        completed = _completed(question, self, analyzer)
+        completed = _complete(question, self, analyzer)
         self.inherited, self.question = depends_on_history(question, analyzer), completed
         self.mention(question, _ASKED, analyzer)
 
@@ -192,7 +192,7 @@ def _has_antecedent(question: str, pointing: re.Match[str], analyzer: TextAnalyz
     return len(topic) > 1 and _NEW_CLAUSE.search(head, topic[1] + 1) is not None
 
 
-def _completed(question: str, focus: _Focus, analyzer: TextAnalyzer) -> str:
+def _complete(question: str, focus: _Focus, analyzer: TextAnalyzer) -> str:
     if not (focus.question or focus.names) or not depends_on_history(question, analyzer):
         return question
     if not any(map(str.isalnum, question)):
@@ -204,22 +204,22 @@ def _completed(question: str, focus: _Focus, analyzer: TextAnalyzer) -> str:
         name = ""
     if not topic and not name:
         return question
-    return bounded(_joined(question, focus, topic, name, analyzer))
+    return bound_query(_join(question, focus, topic, name, analyzer))
 
 
-def _joined(question: str, focus: _Focus, topic: Sequence[Term], name: str, analyzer: TextAnalyzer) -> str:
+def _join(question: str, focus: _Focus, topic: Sequence[Term], name: str, analyzer: TextAnalyzer) -> str:
     kept = sorted(topic, key=lambda term: -term.weight)[:_MOST_TOPIC_TERMS]
     words = " ".join(phrases(focus.question, kept))
     rest = without_connective(question)
     if _is_whole(question, rest, analyzer):
         # Of the question before only a name is of use: its other words would find its own passage again.
-        named = _asked_name(focus.question, topic)
+        named = _name_asked_for(focus.question, topic)
         return f"{named}: {rest}" if named else rest
     if language_of(question) == "ko":
-        return _joined_korean(rest, words or name)
+        return _join_korean(rest, words or name)
     pronoun = _open_pronoun(rest, analyzer)
     person = pronoun is not None and _OF_A_PERSON.fullmatch(pronoun.group()) is not None
-    asked = _asked_name(focus.question, topic)
+    asked = _name_asked_for(focus.question, topic)
     # A follow-up to a follow-up without a name: the user never said what it is about, the replies may have.
     unsaid = name if focus.inherited and not asked else ""
     subject = asked or (name if person else unsaid) or _only_topic(focus.question, topic, person=person)
@@ -246,7 +246,7 @@ def _open_pronoun(question: str, analyzer: TextAnalyzer) -> re.Match[str] | None
     return None if pronoun and _has_antecedent(question, pronoun, analyzer) else pronoun
 
 
-def _joined_korean(rest: str, words: str) -> str:
+def _join_korean(rest: str, words: str) -> str:
     pointing = _KOREAN_POINTING.search(rest)
     if not pointing or _ELLIPSIS.search(rest):
         return f"{words} {rest}"
@@ -255,7 +255,7 @@ def _joined_korean(rest: str, words: str) -> str:
     return f"{rest[: pointing.start()]}{words}{gap}{pointing['particle'] or ''}{tail}"
 
 
-def _asked_name(question: str, topic: Sequence[Term]) -> str:
+def _name_asked_for(question: str, topic: Sequence[Term]) -> str:
     """A name of the question with something of its topic; empty when there is none."""
     surfaces = {term.surface for term in topic}
     names = (match.group() for match in _NAMES.finditer(question))

@@ -26,7 +26,7 @@ _KEPT = ("question", "message", "answer", "missing")
 _NOTHING = "…"
 
 
-async def fitted(request: ChatRequest, context: int, count: Count) -> tuple[ChatRequest, int]:
+async def fit_request(request: ChatRequest, context: int, count: Count) -> tuple[ChatRequest, int]:
     """The request as far as ``context`` tokens go, reply included, and how many characters of data were left out.
 
     What stands between delimiters is cut evenly, the longest first, and dropped from the end where little would be left
@@ -96,7 +96,7 @@ class _Cutting:
             limit = _water_level([len(piece.text) for piece in data], goal)
         for piece in data:
             if len(piece.text) > limit:
-                piece.text = _shortened(piece.text, limit)
+                piece.text = _shorten(piece.text, limit)
         return True
 
 
@@ -110,7 +110,7 @@ def _water_level(lengths: Sequence[int], goal: int) -> int:
     return max(lengths, default=0)
 
 
-def _shortened(text: str, limit: int) -> str:
+def _shorten(text: str, limit: int) -> str:
     """The beginning of ``text``, to the end of a sentence or a word where there is one."""
     if limit < 2:
         return _NOTHING
