@@ -85,7 +85,7 @@ def turns(
             statistics = selfright._engine.index.statistics()
             hits = [selfright.retrieve(question.text, k=DEPTH).hits for question in asked.questions]
         maker = Maker(Remembering(reader), likeness, TextAnalyzer(tokenizer, statistics))
-        lines = [json.dumps(turn) for turn in maker.make_client(asked, hits)]
+        lines = [json.dumps(turn) for turn in maker.made(asked, hits)]
         kept.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with kept.open(encoding="utf-8") as lines_of:
         return [_read(json.loads(line)) for line in lines_of]

@@ -76,7 +76,7 @@ def edited_rows(
         windows = Windows((f"{page.heading}\n{page.text}" for page in pages), tokenizer, chooser)
         for page in pages:
             for row in _of_page(page, names, chooser, questions_only=questions_only):
-                yield windows.search_rows(row)
+                yield windows.shown(row)
 
 
 def _of_page(page: Page, names: Names, chooser: random.Random, *, questions_only: bool) -> Iterator[Row]:

@@ -138,7 +138,7 @@ def asked_rows(data: Path, tokenizer: Tokenizer, seed: int, *, left_out: bool = 
         for row in rows:
             if row.left_out == left_out:
                 for _ in range(1 if left_out else _times(often[1 - row.label], chooser)):
-                    yield windows.search_rows(row)
+                    yield windows.shown(row)
 
 
 def claimed_rows(data: Path, tokenizer: Tokenizer, seed: int, *, left_out: bool = False) -> Iterator[Row]:
@@ -150,7 +150,7 @@ def claimed_rows(data: Path, tokenizer: Tokenizer, seed: int, *, left_out: bool 
         for row in rows:
             if row.left_out == left_out:
                 for _ in range(1 if left_out else _times(often, chooser)):
-                    yield windows.search_rows(row)
+                    yield windows.shown(row)
 
 
 def learnt_questions(data: Path) -> set[str]:
@@ -199,15 +199,15 @@ def _of_pages(
     for page in pages:
         for question in page.questions if page.left_out == left_out else ():
             for _ in range(_times(copies, chooser)):
-                yield windows.search_rows(on_page(page, question))
+                yield windows.shown(on_page(page, question))
                 if chooser.random() < others:
                     other = _near(page, question, pages, partial(near.best, k=NEAR + 2), tokenizer, chooser)
                     if other:
-                        yield windows.search_rows(on_page(other, Question(question.text, 0), about=-1))
+                        yield windows.shown(on_page(other, Question(question.text, 0), about=-1))
                 if chooser.random() < STRANGERS and not left_out:
                     other = chooser.choice(pages)
                     if other.group != page.group and other.left_out == page.left_out:
-                        yield windows.search_rows(on_page(other, Question(question.text, 0), about=0))
+                        yield windows.shown(on_page(other, Question(question.text, 0), about=0))
 
 
 def _near(

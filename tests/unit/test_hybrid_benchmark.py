@@ -34,8 +34,8 @@ def test_a_collection_is_the_beginning_of_a_larger_one(made: Path, tmp_path: Pat
     small, large = collection.load_passages(made), collection.load_passages(tmp_path)
     assert large.texts[:SIZE] == small.texts
     assert np.array_equal(large.vectors[:SIZE], small.vectors)
-    assert collection.make_client(made, SIZE)
-    assert not collection.make_client(made, SIZE + 50)
+    assert collection.made(made, SIZE)
+    assert not collection.made(made, SIZE + 50)
 
 
 def test_a_collection_holds_what_it_promises(made: Path) -> None:

@@ -27,5 +27,5 @@ def cross_language_penalty(
     embedder: Embedder | None, vector: "NDArray[np.float32]", language: Language
 ) -> "NDArray[np.float32]":
     """A question's vector, leaning towards passages in the other language than its own where the embedder knows how."""
-    special = getattr(embedder, "leaned", None)
+    special = getattr(embedder, "cross_language_penalty", None)
     return vector if special is None else special(vector, language)

@@ -92,7 +92,7 @@ class CachedEmbedder:
 
     def cross_language_penalty(self, vector: Vector, language: Language) -> Vector:
         """As the embedder makes a query's vector lean towards the other language; as it is, where it makes none."""
-        special: Callable[[Vector, Language], Vector] | None = getattr(self._embedder, "leaned", None)
+        special: Callable[[Vector, Language], Vector] | None = getattr(self._embedder, "cross_language_penalty", None)
         return vector if special is None else special(vector, language)
 
     def close(self) -> None:

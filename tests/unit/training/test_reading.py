@@ -34,7 +34,7 @@ def row(sentences: list[str], asked: str, answer: str) -> Row:
 @given(st.permutations([*SENTENCES, *[FILLER] * 12]), st.sampled_from(ASKED), st.booleans())
 def test_a_window_that_is_moved_holds_the_answer(sentences: list[str], asked: tuple[str, str], moved: bool) -> None:
     windows = Windows(SENTENCES, BilingualTokenizer(), random.Random(1))
-    shown = windows.search_rows(row(sentences, *asked), moved=moved)
+    shown = windows.shown(row(sentences, *asked), moved=moved)
     assert len(shown.text) <= WINDOWS[language_of(" ".join(sentences))]
     assert (shown.start >= 0) or not moved
     if shown.start >= 0:
