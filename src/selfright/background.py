@@ -4,9 +4,12 @@ import asyncio
 import math
 import threading
 import time
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
-from functools import wraps
+from contextvars import ContextVar
+from functools import partial, wraps
 from queue import SimpleQueue
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -17,7 +20,67 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 CLOSED = "this object is closed and can answer no more; open another one"
+_THREADS = 32
 _SHORT = 2_000  # characters that reading by rules goes through in some ten milliseconds at most
+
+
+# Whose work it is that is handed to a thread; empty for the service's own, which waits for nobody.
+working_for: ContextVar[str] = ContextVar("working_for", default="")
+
+
+class FairThreads(ThreadPoolExecutor):
+    """Threads of an event loop that serves several keys.
+
+    Of one key as many jobs run at once as there are cores, and only its share of them while others have jobs, too. The
+    key that runs the fewest comes first.
+    """
+
+    def __init__(self, cores: int) -> None:
+        super().__init__(_THREADS, thread_name_prefix="selfright-turn")
+        self._cores, self._lock = cores, threading.Lock()
+        self._waiting: dict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = {}
+        self._running: Counter[str] = Counter()
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
+        """Takes a job of the key in ``working_for``; raises ``RuntimeError`` after ``shutdown``."""
+        if not (key := working_for.get()):
+            return super().submit(fn, *args, **kwargs)
+        future: Future[T] = Future()
+        with self._lock:
+            self._waiting.setdefault(key, deque()).append((future, partial(fn, *args, **kwargs)))
+        self._start()
+        return future
+
+    def _start(self) -> None:
+        while (job := self._next()) is not None:
+            try:
+                super().submit(self._work, *job)
+            except RuntimeError:  # it is shut down
+                job[1].cancel()
+
+    def _next(self) -> "tuple[str, Future[Any], Callable[[], Any]] | None":
+        with self._lock:
+            share = max(1, self._cores // max(1, len(self._waiting.keys() | self._running.keys())))
+            able = [key for key in self._waiting if self._running[key] < share]
+            if not able:
+                return None
+            key = min(able, key=self._running.__getitem__)
+            future, work = self._waiting[key].popleft()
+            if not self._waiting[key]:
+                del self._waiting[key]
+            self._running[key] += 1
+            return key, future, work
+
+    def _work(self, key: str, future: "Future[Any]", work: Callable[[], Any]) -> None:
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+        with self._lock:
+            self._running[key] -= 1
+            self._running += Counter()  # without zeros
+        self._start()
 
 
 async def run_in_thread(length: int, work: Callable[[], T]) -> T:
@@ -43,8 +106,13 @@ class Deadline:
         self._off.set()
 
     async def run(self, work: Callable[[], T]) -> T:
-        """What ``work`` gives, on a thread; when nobody waits any more it is called off, and its end waited for."""
+        """What ``work`` gives, on a thread; when nobody waits any more it is called off, and its end waited for.
+
+        It keeps no place from its key's other work: who takes long is bounded elsewhere.
+        """
+        before = working_for.set("")
         task = asyncio.ensure_future(asyncio.to_thread(work))
+        working_for.reset(before)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:

@@ -87,13 +87,13 @@ def _plain(text: str) -> str:
 
 
 _ABOUT = (
-    SlotKind("age", {"en": "age", "ko": "나이"}, describes=True),
-    SlotKind("sex", {"en": "sex", "ko": "성별"}, lasting=True, describes=True),
-    SlotKind("pregnancy", {"en": "pregnancy", "ko": "임신"}, describes=True),
-    SlotKind("conditions", {"en": "conditions", "ko": "질환"}, many=True, lasting=True, describes=True),
+    SlotKind("age", {"en": "age", "ko": "나이"}),
+    SlotKind("sex", {"en": "sex", "ko": "성별"}, lasting=True),
+    SlotKind("pregnancy", {"en": "pregnancy", "ko": "임신"}),
+    SlotKind("conditions", {"en": "conditions", "ko": "질환"}, many=True, lasting=True),
     SlotKind("symptoms", {"en": "symptoms", "ko": "증상"}, many=True),
-    SlotKind("medications", {"en": "medicines", "ko": "복용 약"}, many=True, describes=True),
-    SlotKind("allergies", {"en": "allergies", "ko": "알레르기"}, many=True, lasting=True, describes=True),
+    SlotKind("medications", {"en": "medicines", "ko": "복용 약"}, many=True),
+    SlotKind("allergies", {"en": "allergies", "ko": "알레르기"}, many=True, lasting=True),
 )
 
 MEASURES = tuple(SlotKind(row["slot"], {"en": row["en"], "ko": row["ko"]}) for row in measure_table())

@@ -9,6 +9,8 @@ DOCUMENTS = {
     "library.md": "# Library\n\nBooks may be borrowed for three weeks. A lost card costs five euros.",
     "bakery.md": "# Bakery\n\nThe dough for the rye bread rests for a whole night before it is baked.",
     "ferry.md": "# 여객선\n\n여객선은 월요일을 빼고 매일 아침 일곱 시에 항구를 떠납니다. 자전거는 무료입니다.",
+    "sauna.md": "# Sauna\n\nThe sauna opens at ten in the morning. Children under twelve do not enter the sauna.",
+    "사우나.md": "# 사우나\n\n사우나는 오전 열 시에 문을 엽니다. 열두 살 미만 어린이는 사우나에 들어가지 않습니다.",
     "pool.md": "# 수영장\n\n수영장은 오전 여섯 시에 문을 엽니다. 수건은 접수처에서 빌릴 수 있습니다.",
 }
 
@@ -44,6 +46,25 @@ def test_what_stands_in_the_other_language_is_found_and_said(
 
 def test_an_answer_in_the_question_s_own_language_has_no_such_lead(selfright: Selfright) -> None:
     assert "영어" not in selfright.ask("수영장은 몇 시에 문을 여나요?").answer
+
+
+@pytest.mark.parametrize(
+    ("question", "wish", "said", "lead"),
+    [
+        ("When does the sauna open?", "in Korean, please", "열 시", ""),
+        ("사우나는 몇 시에 문을 여나요?", "영어로 알려줘", "at ten", ""),
+        ("How often is the lamp of the lighthouse replaced?", "한국어로", "90 days", "한국어 자료를 찾지 못해"),
+        ("여객선은 아침 몇 시에 떠나나요?", "in English, please", "일곱 시", "no English sources"),
+    ],
+)
+def test_an_answer_asked_for_in_a_language_is_from_its_pages_where_they_answer(
+    selfright: Selfright, question: str, wish: str, said: str, lead: str
+) -> None:
+    selfright.ask(question, session=question)
+    answer = selfright.ask(wish, session=question)
+    assert said in answer.answer
+    first = answer.answer.splitlines()[0]
+    assert lead in first if lead else "영어" not in first and "Korean" not in first
 
 
 def test_what_nobody_says_in_either_language_is_refused(selfright: Selfright) -> None:

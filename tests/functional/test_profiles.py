@@ -227,6 +227,11 @@ def test_a_message_that_tells_and_asks_is_answered_by_what_it_asks(
         ("저는 62세이고 페니실린 알레르기가 있어요.", "네, 알겠습니다", "62세, 페니실린 알레르기"),
         ("페니실린 알레르기 없어요.", "네, 알겠습니다", "페니실린 알레르기 없음"),
         ("알레르기 없어요", "네, 알겠습니다", "알레르기 없음"),
+        ("두통이 있어요.", "네, 알겠습니다", "두통 증상"),
+        ("어제부터 열이 나요", "네, 알겠습니다", "발열 증상"),
+        ("저는 메트포르민 먹고 있어요", "네, 알겠습니다", "메트포르민 복용 중"),
+        ("I have a headache", "All right", "has headache"),
+        ("My stomach hurts.", "All right", "has abdominal pain"),
         ("I am 60 and diabetic.", "All right", "60-year-old, diabetes"),
         ("I'm not allergic to penicillin. I take metformin.", "All right", "takes metformin, no allergy to penicillin"),
     ],
@@ -240,7 +245,8 @@ def test_a_message_that_only_tells_is_acknowledged(clinic: Selfright, message: s
 
 
 @pytest.mark.parametrize(
-    "message", ["Diabetes and metformin", "Metformin is for diabetes.", "메트포르민 먹어도 돼요", "두통이 있어요."]
+    "message",
+    ["Diabetes and metformin", "Metformin is for diabetes.", "메트포르민 먹어도 돼요", "두통이 있어요. 어떡하죠?"],
 )
 def test_what_may_ask_is_looked_up(clinic: Selfright, message: str) -> None:
     assert clinic.ask(message, user="ana").stop_reason is not StopReason.FAST_PATH

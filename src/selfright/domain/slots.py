@@ -48,15 +48,13 @@ class SlotKind:
     """What a pack says of one kind of slot.
 
     ``many``: several values hold side by side (conditions), else the newest one holds (age). ``lasting``: once true it
-    stays true, so that saying otherwise later is a contradiction and no change. ``describes``: it says who somebody is,
-    so that a message that says no more asks nothing. ``label`` is what readers see.
+    stays true, so that saying otherwise later is a contradiction and no change. ``label`` is what readers see.
     """
 
     name: str
     label: Mapping[Language, str] = field(default_factory=dict)
     many: bool = False
     lasting: bool = False
-    describes: bool = False
 
 
 Kinds = Mapping[str, SlotKind]

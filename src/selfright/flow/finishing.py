@@ -141,7 +141,7 @@ def finish(state: AgentState, tools: Tools) -> dict[str, Any]:
     draft, unsourced = _require_sources(draft, best, state, tools)
     abstains = abstains or draft.refused
     urgent = tools.pack.urgent(state["user_text"], state["language"])
-    draft = _introduce(apply_style(draft, tools.flags.citation_style), state["language"])
+    draft = _introduce(apply_style(draft, tools.flags.citation_style), state)
     draft = first_of_all(urgent, draft)
     return {
         "best": best,
@@ -203,12 +203,13 @@ def _notes_of_the_field(
     return (*notes, *tools.pack.notes(state["question"], state["language"]))
 
 
-def _introduce(draft: Draft, language: Language) -> Draft:
-    """The draft, introduced by a sentence on its language if it quotes sources in another one than the question's."""
-    said = language_of(draft.text)
+def _introduce(draft: Draft, state: AgentState) -> Draft:
+    """The draft, introduced by a sentence on its language if it quotes sources in another one than is wanted."""
+    said, language = language_of(draft.text), state["language"]
     quotes = any(language_of(citation.text) == said for citation in draft.citations)
     foreign = not draft.refused and said != language and quotes
-    return first_of_all(_WORDS[language]["foreign"], draft) if foreign else draft
+    why = "foreign" if language_of(state["question"]) == language else "only_foreign"
+    return first_of_all(_WORDS[language][why], draft) if foreign else draft
 
 
 def _reason(reason: StopReason, language: Language) -> str:
@@ -249,6 +250,7 @@ _WORDS = {
     "en": {
         "stopped": "the loop had stopped because: {reason}",
         "foreign": "The sources on this are in Korean. They say:",
+        "only_foreign": "I found no English sources that answer this. The Korean ones say:",
         "early": "the turn ended early ({error}): this is the best answer it had by then",
         "unsourced": "sentences removed because they may be said only with a source, and had none: {count}",
         "passed_over": "{model} was not asked to write: a check found that it writes badly (llm_judging=never lets it"
@@ -259,6 +261,7 @@ _WORDS = {
     "ko": {
         "stopped": "반복이 멈춘 이유: {reason}",
         "foreign": "관련 자료가 영어로 되어 있어 원문 그대로 옮깁니다.",
+        "only_foreign": "이에 답하는 한국어 자료를 찾지 못해 영어 원문을 그대로 옮깁니다.",
         "early": "오류({error})로 일찍 끝났습니다. 그때까지의 가장 나은 답입니다",
         "unsourced": "출처 없이 말해서는 안 되는 내용이라 지운 문장: {count}개",
         "passed_over": "점검 결과 글쓰기가 서툴러 {model} 모델에는 답변 작성을 맡기지 않았습니다"

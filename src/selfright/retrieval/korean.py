@@ -90,6 +90,14 @@ class KoreanMorphemes:
                 for position, term in self._of_line(line.group()):
                     yield line.start() + position, term
 
+    def nouns(self, text: str) -> Iterator[Term]:
+        """Common nouns of one syllable, which are spelled as pronouns and dependent nouns are (이, 수, 등)."""
+        for line in _LINE.finditer(text):
+            if _HANGUL_RUN.search(line.group()):
+                for morpheme in _analyse(line.group(), self.user_words):
+                    if morpheme.tag == "NNG" and len(morpheme.form) == 1:
+                        yield line.start() + morpheme.start, morpheme.form
+
     def terms_of(self, texts: Sequence[str]) -> list[list[Term]]:
         """``terms`` of each text, on several cores."""
         found: list[list[Term]] = [[] for _ in texts]

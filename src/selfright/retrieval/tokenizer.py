@@ -181,6 +181,10 @@ class BilingualTokenizer:
             for text, terms in zip(texts, korean, strict=True)
         ]
 
+    def nouns(self, text: str) -> list[Term]:
+        """Korean common nouns of one syllable, told from other words by a morphological analyser; none without one."""
+        return list(self.korean.nouns(_normal(text))) if isinstance(self.korean, KoreanMorphemes) else []
+
     def translations(self, term: str) -> Translated:
         """Terms of the other language for ``term``, the likeliest first, each with its weight."""
         return load_translations().of(term)

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 
 from selfright.domain.ports import TermStatistics, Tokenizer
 from selfright.domain.text import has_hangul, language_of
-from selfright.roles.words import KOREAN_LIGHT, mask_stop_words
+from selfright.roles.words import KOREAN_HOMONYMS, KOREAN_LIGHT, mask_stop_words
 
 _CACHED = range(20, 4_001)  # characters; words are tokenized as fast as they are looked up
 _LONG_TEXTS = 32  # longer than that; a turn asks some hundred times for the terms of its question
@@ -71,6 +71,12 @@ class TextAnalyzer:
         """For each token, the weight of one in the same script that the index does not know."""
         return self._statistics.idf([f"{_NEVER_SEEN}{token}" for token in tokens])
 
+    def homonyms(self, text: str) -> Sequence[tuple[int, str]]:
+        """Where nouns stand in ``text`` that are spelled as light words are; none where the tokenizer cannot tell."""
+        tell = getattr(self._tokenizer, "nouns", None)
+        found = tell(text) if tell and not KOREAN_HOMONYMS.isdisjoint(text) else ()
+        return [(at, noun) for at, noun in found if noun in KOREAN_HOMONYMS and text.startswith(noun, at)]
+
     def key_terms(self, text: str) -> tuple[Term, ...]:
         """The words of ``text`` that carry its topic, once each, in order of appearance.
 
@@ -99,8 +105,11 @@ class TextAnalyzer:
 
     def _find_terms(self, text: str) -> tuple[Term, ...]:
         composed = unicodedata.normalize("NFC", text)
-        masked = mask_stop_words(composed)
-        tokens = [token for token in dict.fromkeys(self._tokenize(masked)) if token not in KOREAN_LIGHT]
+        masked, nouns = mask_stop_words(composed), self.homonyms(composed)
+        for at, noun in nouns:
+            masked = f"{masked[:at]}{noun}{masked[at + 1 :]}"
+        light = KOREAN_LIGHT.difference(noun for _, noun in nouns)
+        tokens = [token for token in dict.fromkeys(self._tokenize(masked)) if token not in light]
         placed = list(self._place(tokens, masked, composed))
         weights = self._statistics.idf([token for token, _, _ in placed])
         terms = [
@@ -197,7 +206,12 @@ class TermMatcher:
         self._analyzer = analyzer
         self._translated = translated
         self._latin = {term.token: (i,) for i, term in enumerate(terms) if not has_hangul(term.token)}
-        self._hangul = [(i, _hangul_pattern([term.token])) for i, term in enumerate(terms) if has_hangul(term.token)]
+        self._hangul = [
+            (i, _hangul_pattern([term.token]))
+            for i, term in enumerate(terms)
+            if has_hangul(term.token) and term.token not in KOREAN_HOMONYMS
+        ]
+        self._homonyms = {term.token: i for i, term in enumerate(terms) if term.token in KOREAN_HOMONYMS}
 
     def places(self, text: str) -> Places:
         """Term number → places (in words from the start of ``text``, at most eight) for each term that occurs."""
@@ -209,6 +223,9 @@ class TermMatcher:
         if has_hangul(text):
             for i, pattern in self._hangul:
                 _find_hangul(i, pattern, text, found)
+            for at, noun in self._analyzer.homonyms(text) if self._homonyms else ():
+                if noun in self._homonyms:
+                    found.setdefault(self._homonyms[noun], []).append(at // _SYLLABLES_PER_WORD)
             for i, pattern in self._in_korean if language == "ko" else ():
                 if i not in found:
                     _find_hangul(i, pattern, text, found)

@@ -4,6 +4,9 @@ Codes and versions (FX-1042, CYP2C9, v2.3.1) and names written as identifiers (F
 written; other things by what a domain pack knows of its field. A passage has to name such a thing of a pack somewhere,
 by any of its names; a sentence that names none of its kind, and a passage without any code, may be about anything and
 are left alone.
+
+A page of the other language may be the one about the subject: passages of the question's language that do not name the
+subject are then about others, too.
 """
 
 import re
@@ -13,6 +16,10 @@ from functools import lru_cache
 
 from selfright.domain.codes import Code, codes_in, is_named
 from selfright.domain.packs import DomainPack
+from selfright.domain.passages import Hit
+from selfright.domain.text import language_of
+from selfright.roles.analysis import TermMatcher, TextAnalyzer
+from selfright.roles.evidence import visible
 from selfright.roles.words import mask_stop_words
 
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+(?!\w)")
@@ -105,3 +112,26 @@ def _topic_words(text: str) -> tuple[str, ...]:
 def _first_line(text: str) -> str:
     """The first line that is no heading."""
     return next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+
+
+def on_other_subjects(question: str, hits: Sequence[Hit], analyzer: TextAnalyzer) -> Sequence[Hit]:
+    """The hits in the question's language that do not name its rarest word, where only foreign pages have it as title.
+
+    A title has it as it is written ("Larkspur는 언제 여나요?"); a text may also name it in translation.
+    """
+    language = language_of(question)
+    own = [hit for hit in hits if hit.passage.language == language]
+    terms = sorted(analyzer.key_terms(question), key=lambda term: -term.weight)[:1]
+    if not terms or not own or len(own) == len(hits):
+        return ()
+    written = TermMatcher(analyzer, terms)
+    titled = {hit.passage.language for hit in hits if written.places(hit.passage.title)}
+    if not titled or language in titled:
+        return ()
+    rarest = TermMatcher(analyzer, terms, translated=True)
+    return [hit for hit in own if not rarest.places(text_as_seen(hit))]
+
+
+def text_as_seen(hit: Hit) -> str:
+    """The heading of a passage, and what of it a reader sees."""
+    return f"{hit.passage.heading}\n{visible(hit.passage)}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from selfright.domain.judgements import Grading
 from selfright.domain.packs import DomainPack
 from selfright.domain.passages import FilteredHits, Hit, Strip
-from selfright.roles.entity_filter import QueryEntities
+from selfright.roles.entity_filter import QueryEntities, on_other_subjects, text_as_seen
 from selfright.roles.evidence import visible
 from selfright.roles.trust import TrustFilter
 
@@ -25,12 +25,11 @@ class OfflineEvidenceFilter:
         """The passages that may be evidence; none names what is asked about where ``names_subject`` is false."""
         left = await self.trust.hits(question, hits)
         entities = QueryEntities.of(question, self.pack)
-        if not entities or not left:
-            return FilteredHits.of(hits, left)
-        texts = {hit.passage.id: (hit.passage.heading, visible(hit.passage)) for hit in left}
-        named = entities.is_named_in([f"{heading}\n{text}" for heading, text in texts.values()])
-        left = tuple(hit for hit in left if not entities.is_passed_over_by(*texts[hit.passage.id]))
-        return FilteredHits.of(hits, left, names_subject=named)
+        if entities and left and not entities.is_named_in([text_as_seen(hit) for hit in left]):
+            return FilteredHits.of(hits, (), names_subject=False)
+        others = on_other_subjects(question, left, self.trust.analyzer)
+        left = tuple(hit for hit in left if hit not in others and not (entities and _passes_over(entities, hit)))
+        return FilteredHits.of(hits, left)
 
     async def strips(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         """The strips that an answer may be made of, those of the index beside those of the web."""
@@ -46,3 +45,7 @@ class OfflineEvidenceFilter:
     async def confirm(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
         """The grading, lowered where ``correct`` rests on less trusted passages, or on ones that state nothing."""
         return await self.trust.confirm(question, found, grading)
+
+
+def _passes_over(entities: QueryEntities, hit: Hit) -> bool:
+    return entities.is_passed_over_by(hit.passage.heading, visible(hit.passage))

@@ -17,12 +17,12 @@ from selfright.domain.passages import Hit, Passage, Refinement, Strip
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.answer_units import answer_units
 from selfright.roles.model_calls import OUT_OF_REACH, STRIPS_SCHEMA, JudgingMode, complete_json
 from selfright.roles.prompting import strips_prompt
 from selfright.roles.reading import QuestionFeatures
 from selfright.roles.selection import UnitScorer
 from selfright.roles.strips import strip_spans
+from selfright.roles.titles import telling_pieces
 
 _LEAST_REMAINDER = 20
 # Passages that the grader gives less are not looked at. Strips keep 93 % of what answers questions of the field sets at
@@ -67,7 +67,7 @@ class OfflineRefiner:
         """All strips of the passages that may be relevant, with what speaks for them."""
         asked, order = QuestionFeatures.of(question, self._analyzer), _rank_passages(hits, grading)
         relevant = [(passage, p) for passage, p in order if p is None or p >= IRRELEVANT] or order
-        pieces = answer_units(Strip(p, p.start, p.end, p.text, 1.0) for p, _ in relevant)
+        pieces = telling_pieces(question, [Strip(p, p.start, p.end, p.text, 1.0) for p, _ in relevant])
         judged = self._scorer.judge(asked, pieces, hits)
         scores = [(piece.start, piece.strip.passage.id, one.score) for piece, one in zip(pieces, judged, strict=True)]
         best = max((score for _, _, score in scores), default=0.0)

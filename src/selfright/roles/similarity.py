@@ -43,16 +43,7 @@ class SentenceSimilarity:
         """One for each text of a passage (-1…1); None when the embedder cannot be used, which is said once."""
         try:
             asked = self._asked(question)
-            return [float(asked @ vector) for vector in self._embed_new(texts, self._of_passages)]
-        except ModelError as error:
-            _say(f"judging goes on without the meaning of sentences: {error}")
-            return None
-
-    def alike(self, text: str, others: Sequence[str]) -> list[float] | None:
-        """Cosines of ``text`` and each of ``others`` as things of one kind, none of them a question; None as above."""
-        try:
-            first, *rest = self._embed_new([text, *others], self._embedder)
-            return [float(first @ vector) for vector in rest]
+            return [float(asked @ vector) for vector in self._embed_new(texts)]
         except ModelError as error:
             _say(f"judging goes on without the meaning of sentences: {error}")
             return None
@@ -73,14 +64,14 @@ class SentenceSimilarity:
             self._embedder, once, language
         )  # a search leans half of what makes languages even
 
-    def _embed_new(self, texts: Sequence[str], embedder: Embedder) -> "list[NDArray[np.float32]]":
+    def _embed_new(self, texts: Sequence[str]) -> "list[NDArray[np.float32]]":
         with self._lock:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
             for text in known:
                 self._vectors.move_to_end(text)
         missing = list(dict.fromkeys(text for text in texts if text not in known))
         if missing:
-            known |= dict(zip(missing, embedder.embed(missing), strict=True))
+            known |= dict(zip(missing, self._of_passages.embed(missing), strict=True))
             with self._lock:
                 self._vectors.update((text, known[text]) for text in missing)
                 while len(self._vectors) > KEPT:

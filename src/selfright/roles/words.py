@@ -71,6 +71,9 @@ KOREAN_LIGHT = _words(
     """
 )
 
+# Light words that are also nouns of their own: louse, number, lamp, monk, rope.
+KOREAN_HOMONYMS = _words("이 수 등 중 바")
+
 _NEGATION_EN = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|nothing|nobody|nowhere|unable|lacks?|lacking|fails? to"
     r"|failed to|except|exclud(?:es?|ed|ing)|instead of|rather than|hardly|rarely|no longer)\b|n['’]t\b",

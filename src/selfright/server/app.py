@@ -1,5 +1,6 @@
 """The service put together: endpoints, and the layers that every request passes."""
 
+import asyncio
 import importlib.util
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
@@ -13,7 +14,9 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
+from selfright.background import FairThreads
 from selfright.domain.errors import IndexNotFound, SelfrightError
+from selfright.processes import usable_cpus
 from selfright.server.admission import Limits, RateLimit, limits_of
 from selfright.server.authentication import Authenticator, AuthMiddleware
 from selfright.server.errors import DOCUMENTED, Refused, unusable_body
@@ -63,6 +66,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_default_executor(FairThreads(usable_cpus()))
         with suppress(IndexNotFound):
             await selfright.aprepare()
         await in_thread(remove_leftovers)

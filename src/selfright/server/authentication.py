@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from selfright.background import working_for
 from selfright.server.admission import RateLimit
 from selfright.server.errors import Refused
 from selfright.server.keys import Key, Keys, digest
@@ -109,7 +110,8 @@ class AuthMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets one request through."""
         if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
-            scope["state"]["caller"] = await self._authenticator.caller(scope)
+            scope["state"]["caller"] = caller = await self._authenticator.caller(scope)
+            working_for.set("" if caller is LOCAL else caller.key)
         await self._app(scope, receive, send)
 
 

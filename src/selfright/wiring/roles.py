@@ -137,7 +137,7 @@ def offline_roles(
         evaluator=evaluator,
         heuristic=heuristic,
         fallback_evaluators=(heuristic,),
-        rewriter=OfflineRewriter(analyzer, likeness),
+        rewriter=OfflineRewriter(analyzer),
         summarizer=OfflineSummarizer(),
         abstainer=CalibratedAbstainer(),
         referee=evaluator,

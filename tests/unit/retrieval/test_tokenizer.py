@@ -13,6 +13,9 @@ from selfright.domain.errors import InputError
 from selfright.retrieval import tokenizer as implementation
 from selfright.retrieval.korean import HangulBigrams, KoreanMorphemes, holds_hangul
 from selfright.retrieval.tokenizer import BilingualTokenizer, content_terms
+from selfright.roles.analysis import TermMatcher, TextAnalyzer
+from selfright.roles.words import KOREAN_HOMONYMS
+from tests.support.texts import CountedTerms
 
 needs_kiwi = pytest.mark.skipif(not KoreanMorphemes.is_installed(), reason="kiwipiepy is not installed")
 
@@ -144,3 +147,29 @@ def test_importing_the_tokenizer_loads_no_large_library() -> None:
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
     assert "selfright" in loaded
     assert not {"kiwipiepy", "numpy", "faiss", "tantivy", "onnxruntime", "langgraph"} & set(loaded)
+
+
+@needs_kiwi
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("이가 아파요", ["이"]),
+        ("등이 아플 때", ["등"]),
+        ("수의 종류는?", ["수"]),
+        ("중은 몇 시에 일어나나요?", ["중"]),
+        ("이 문서와 그 등 여러 가지를 쓸 수 있나요?", []),
+        ("사과, 배 등이 있다. 회의 중에는 쉰다.", []),
+    ],
+)
+def test_nouns_are_told_from_light_words_spelled_alike(text: str, found: list[str]) -> None:
+    analyzer = TextAnalyzer(BilingualTokenizer(), CountedTerms(()))
+    assert [noun for _, noun in analyzer.homonyms(text)] == found
+    assert [term.token for term in analyzer.key_terms(text) if term.token in KOREAN_HOMONYMS] == found
+
+
+@needs_kiwi
+def test_a_homonym_is_looked_for_as_the_noun() -> None:
+    analyzer = TextAnalyzer(BilingualTokenizer(), CountedTerms(()))
+    matcher = TermMatcher(analyzer, analyzer.key_terms("등 통증에는 무엇이 좋나요?"))
+    assert matcher.places("등이 아플 때")
+    assert not matcher.places("사과, 배 등이 등록되어 있다.")

@@ -121,3 +121,13 @@ def test_what_nobody_sees_names_nothing() -> None:
     hidden = passage("Codes are short. <!-- FX-1042 -->", "a.md")
     other = passage("Every code has a cause.", "b.md", "Codes")
     assert not found("What does FX-1042 mean?", hidden, other, pack=GENERAL).names_subject
+
+
+def test_passages_beside_a_foreign_page_on_the_subject_are_about_others() -> None:
+    ours = passage("furosemide와 함께 먹지 않습니다.", "gout.md", "통풍")
+    foreign = passage("Warnings: hearing may suffer.", "furosemide.md", "Furosemide")
+    question = "furosemide를 먹을 때 주의할 점은?"
+    left = found(question, WARFARIN, foreign, MIGRAINE, ours, pack=GENERAL)
+    assert names(left.hits) == ["furosemide.md", "gout.md"]
+    titled = passage("하루 한 번 먹습니다.", "ko.md", "furosemide")
+    assert len(found(question, WARFARIN, foreign, titled, pack=GENERAL).hits) == 3  # a page of one's own is on it, too

@@ -1,8 +1,6 @@
 """Follow-ups: when a question leaves something out, and where it is taken from."""
 
 import time
-from collections.abc import Sequence
-from typing import cast
 
 import pytest
 from hypothesis import given
@@ -15,7 +13,6 @@ from selfright.roles.rewrite import question_context
 from selfright.roles.rewrite.contextualize import contextualize_query, depends_on_history
 from selfright.roles.rewrite.query_text import LONGEST_QUERY
 from selfright.roles.rewrite.question_context import contextualize_question
-from selfright.roles.similarity import SentenceSimilarity
 from tests.support.texts import CountedTerms, PlainTokenizer, analyzer
 
 ANALYZER = analyzer(
@@ -102,24 +99,14 @@ def test_a_complete_question_keeps_only_a_name_of_the_one_before(question: str, 
     assert standalone(question, before, "") == expected
 
 
-class Kinds:
-    """Words of one kind are near one another."""
-
-    def alike(self, text: str, others: Sequence[str]) -> list[float]:
-        people = {"adults", "children"}
-        return [0.9 if {text, other} <= people else 0.8 for other in others]
-
-
-def test_what_a_follow_up_names_takes_the_place_of_its_like() -> None:
-    history = conversation("How much is a kettle ticket for adults?", "Ten.")
-    likeness = cast("SentenceSimilarity", Kinds())
-    assert (
-        contextualize_query("What about children?", history, ANALYZER, likeness)
-        == "kettle ticket: What about children?"
-    )
-    assert (
-        contextualize_query("What about acid?", history, ANALYZER, likeness) == "kettle ticket adults: What about acid?"
-    )
+def test_the_question_that_was_looked_up_before_is_what_the_user_meant() -> None:
+    history = [
+        Message("user", "And the acid?"),
+        Message("assistant", "Vinegar does.", question="kettle: the acid?"),
+        Message("user", "thanks"),
+        Message("assistant", "You are welcome.", question="thanks"),
+    ]
+    assert contextualize_query("And the price?", history, ANALYZER) == "kettle acid: the price?"
 
 
 def test_a_long_reply_is_read_only_at_its_beginning() -> None:

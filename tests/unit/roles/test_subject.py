@@ -1,10 +1,13 @@
 """A follow-up that names something: new, or part of the subject before, by what the index has."""
 
+from collections.abc import Sequence
+
 import pytest
 
+from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.rewrite.contextualize import only_names
 from selfright.roles.rewrite.subject import on_new_subject
-from tests.support.texts import analyzer
+from tests.support.texts import CountedTerms, PlainTokenizer, analyzer
 from tests.support.turns import hit
 
 TARN = "# Tarn Hut\n\nA night costs 42 euros for adults. Dogs may stay in the winter room."
@@ -25,6 +28,7 @@ ANALYZER = analyzer(TARN, GLETSCH, BOOKS, REFUNDS)
         ("그럼 교재는?", "수강률 30% 교재는?", "교재는?"),
         ("수강률은?", "온라인 강의 환불 수강률은?", ""),
         ("And dogs?", "And dogs?", ""),
+        ("And the beds?", "Gletsch warden children: the beds?", "Gletsch warden: the beds?"),
     ],
 )
 @pytest.mark.parametrize("together", [True, False])
@@ -34,6 +38,27 @@ def test_what_the_index_has_together_decides(named: str, question: str, found: s
     )
     hits = [hit(f"d{n}", text) for n, text in enumerate(texts)]
     assert on_new_subject(named, question, hits, ANALYZER) == found
+
+
+class Translating(PlainTokenizer):
+    """Knows one Korean word in English."""
+
+    def translations(self, term: str) -> Sequence[tuple[str, float]]:
+        return (("dog", 0.5),) if term == "강아지" else ()
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("교재 강아지는?", ""),
+        ("교재 Tarn Hut winter 강아지는?", "Tarn Hut winter 강아지는?"),
+        ("Tarn Hut 강아지는?", ""),
+    ],
+)
+def test_a_translation_alone_makes_no_new_subject(question: str, found: str) -> None:
+    translating = TextAnalyzer(Translating(), CountedTerms((TARN, GLETSCH, BOOKS, REFUNDS)))
+    hits = [hit(f"d{n}", text) for n, text in enumerate((TARN, GLETSCH, BOOKS, REFUNDS))]
+    assert on_new_subject("강아지는?", question, hits, translating) == found
 
 
 def test_without_hits_nothing_is_new() -> None:

@@ -83,10 +83,10 @@ async def store_memory(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 def _only_tells(state: AgentState, tools: Tools) -> bool:
-    """Whether the message says who the user is, and asks nothing."""
+    """Whether the message says something about the user, and asks nothing."""
     kinds, slots = tools.pack.kinds_by_name, state.get("slot_out", ())
-    describes = (slot.subject != "other" and slot.name in kinds and kinds[slot.name].describes for slot in slots)
-    return bool(slots) and not state.get("asks", True) and all(describes)
+    known = all(slot.subject != "other" and slot.name in kinds for slot in slots)
+    return bool(slots) and not state.get("asks", True) and known
 
 
 _KNOWN = {"en": "known of you: {summary}", "ko": "알고 있는 내용: {summary}"}

@@ -22,6 +22,7 @@ from selfright.roles.analysis import Term, TextAnalyzer, distinct
 from selfright.roles.evidence import Source, heading_above
 from selfright.roles.questions import question_parts
 from selfright.roles.reading import read_pairs
+from selfright.roles.rewrite.contextualize import only_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ class AnswerReader:
         terms = self._analyzer.key_terms(part) or whole
         total = sum(term.weight for term in terms)
         share = sum(term.weight for term in terms if term.token in said) / total if total else 1.0
-        score = self.score(part, draft)
+        # "What about dogs?" asks for whatever is said of them, which the network has not learnt.
+        score = None if share == 1.0 and only_names(part, self._analyzer) else self.score(part, draft)
         chance = share if score is None else 1 / (1 + math.exp(-(self._weight * score + self._intercept)))
         return PartFacts(part, chance, share, tuple(terms), tuple(t for t in terms if t.token not in said))
 

@@ -12,13 +12,14 @@ from selfright.domain.chat import OnText
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.answer_units import AnswerUnit, StatementType, answer_units, statement_type
+from selfright.roles.answer_units import AnswerUnit, StatementType, statement_type
 from selfright.roles.generate.candidates import Candidate, candidates, choose_answer, choose_summary
 from selfright.roles.generate.layout import draft_of
 from selfright.roles.generate.warnings import with_warnings
 from selfright.roles.selection import UnitScorer
 from selfright.roles.summarize import first_asked
 from selfright.roles.talk import reply
+from selfright.roles.titles import telling_pieces
 
 _NOTHING: dict[Language, str] = {
     "en": "I found nothing in the documents that answers this question.",
@@ -79,7 +80,7 @@ class OfflineGenerator:
 
     def _write(self, request: GenerationRequest) -> Draft:
         language = request.language
-        pieces = answer_units(request.strips)
+        pieces = telling_pieces(request.question, request.strips)
         telling = [
             piece for piece in pieces if statement_type(request.question, piece.text) is not StatementType.SPEAKS_OF
         ]

@@ -14,20 +14,13 @@ from selfright.domain.turns import MAX_QUESTION_CHARACTERS
 from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.restating import again
 from selfright.roles.rewrite.query_text import bound_query
-from selfright.roles.similarity import SentenceSimilarity
 from selfright.roles.talk import act_of
 
 _MOST_MESSAGES = 12
 _MOST_TOPIC_TERMS = 4
 _MOST_NAMES = 50
 _LONGEST_REPLY = 400  # its beginning names what it is about
-_FADING = 0.8  # of a name's weight stays from one question to the next
 _ASKED, _REPLIED = 2.0, 1.0  # what a mention weighs
-_PERHAPS_A_NAME = 0.4  # a single capital at the start of a sentence says little
-_LEAST_KNOWN = 0.5
-# How much nearer (cosine) a word must be than the next: of 16 that were looked at, "children" is to "adults" by 0.05,
-# "Sundays" to "weekdays" by 0.10; "warranty" is to "cleaned" by 0.01, the worst that must not pass has 0.025.
-_NEARER = 0.03
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 4}  # key terms of a complete question; Korean verbs are among them
 
 # Openings and whole messages that say something only as a reply to what was asked before.
@@ -46,7 +39,6 @@ _THIN = re.compile(
     re.IGNORECASE,
 )
 _TOPIC_ONLY = re.compile(r"[가-힣]+[은는](?:요)?\s*\?*\s*$")
-_DEFINITION = re.compile(r"^\s*(?:what|who) (?:is|are|was|were|does)\b", re.IGNORECASE)
 _PERSON = r"(?:he|she|him)"
 _POSSESSIVE = r"(?:its|their|his|her)"
 _PRONOUN = re.compile(
@@ -63,7 +55,6 @@ _KOREAN_POINTING = re.compile(
 )
 _NAMES = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]*(?:\s+(?:of\s+|the\s+|de\s+)?[A-Z0-9][\w-]*)*")
 _REPLY_NAMES = re.compile(r"\b[A-Z][\w'’-]*(?:\s+(?:(?:of|the|de|and|&)\s+){0,2}[A-Z0-9][\w'’-]*)*")
-_OPENS_SENTENCE = re.compile(r"(?:^|[.?!\n\"“])\s*$")
 _DUMMY_IT = re.compile(
     r"\b(?:it (?:is|was|will be|would be|'s)|(?:is|was|be|makes?|find) it)\b.{1,30}\b(?:to|that|when|if)\b"
     r"|\b(?:does|did|will|would) it (?:take|cost|matter|hurt|feel|help)\b.{0,30}\b(?:to|that|when|if)\b"
@@ -85,17 +76,12 @@ _CONNECTIVE = re.compile(
 )
 
 
-def contextualize_query(
-    question: str, history: Sequence[Message], analyzer: TextAnalyzer, likeness: SentenceSimilarity | None = None
-) -> str:
-    """``question`` with what it leaves out filled in from the last messages; unchanged when it stands alone.
-
-    With ``likeness``, what it names takes the place of what was named of the same kind: "And on Sundays?".
-    """
-    focus = _Focus(likeness=likeness)
+def contextualize_query(question: str, history: Sequence[Message], analyzer: TextAnalyzer) -> str:
+    """``question`` with what it leaves out filled in from the last messages; unchanged when it stands alone."""
+    focus = _Focus()
     for message in recent(history):
         if message.role != "user":
-            focus.mention(message.content[:_LONGEST_REPLY], _REPLIED, analyzer)
+            focus.reply(message, analyzer)
         elif not has_no_topic(message.content):
             focus.ask(message.content, analyzer)
     if again(question):
@@ -135,7 +121,7 @@ def without_connective(question: str) -> str:
 
 @dataclass(slots=True)
 class _Focus:
-    """What the conversation is about: the last question as it stands alone, and the names said so far, weighed.
+    """What the conversation is about: the last question as it stands alone, and the names said so far, counted.
 
     ``inherited``: that question was itself a follow-up.
     """
@@ -143,49 +129,45 @@ class _Focus:
     question: str = ""
     inherited: bool = False
     names: dict[str, float] = field(default_factory=dict)
-    likeness: SentenceSimilarity | None = None
 
     def ask(self, question: str, analyzer: TextAnalyzer) -> None:
         """Takes in a question of the user."""
-        self.names = {name: weight * _FADING for name, weight in self.names.items()}
         completed = _complete(question, self, analyzer)
         self.inherited, self.question = depends_on_history(question, analyzer), completed
         self.mention(question, _ASKED, analyzer)
 
+    def reply(self, message: Message, analyzer: TextAnalyzer) -> None:
+        """Takes in an answer; the question that was looked up for it is what the user's question meant."""
+        if message.question and not has_no_topic(message.question):
+            self.question, self.inherited = message.question, False
+        self.mention(message.content[:_LONGEST_REPLY], _REPLIED, analyzer)
+
     def mention(self, text: str, weight: float, analyzer: TextAnalyzer) -> None:
-        """Weighs the names of ``text``; a longer form of a known name takes its place."""
-        for name, sureness in _names(text, analyzer):
-            known = next((other for other in self.names if name in other or other in name), None)
-            if known is None and len(self.names) >= _MOST_NAMES:
-                continue
-            longest = name if known is None or len(name) > len(known) else known
-            self.names[longest] = self.names.pop(known or longest, 0.0) + weight * sureness
+        """Weighs the names of ``text``."""
+        for name in _names(text, analyzer):
+            if name in self.names or len(self.names) < _MOST_NAMES:
+                self.names[name] = self.names.get(name, 0.0) + weight
 
     def name(self) -> str:
         """What was named most, and lately; empty when nothing was."""
-        best = max(self.names, key=lambda name: self.names[name], default="")
-        return best if self.names.get(best, 0.0) >= _LEAST_KNOWN else ""
+        return max(self.names, key=lambda name: self.names[name], default="")
 
 
-def _names(text: str, analyzer: TextAnalyzer) -> Iterator[tuple[str, float]]:
-    """Names of a text and how sure it is that they are; a sentence's first word must carry meaning to be one."""
+def _names(text: str, analyzer: TextAnalyzer) -> Iterator[str]:
+    """Words with capitals from the first on that carries meaning."""
     terms = analyzer.key_terms(text)
     for match in _REPLY_NAMES.finditer(text):
         start, end = match.span()
         inside = [term.start for term in terms if start <= term.start < end]
-        opening = _OPENS_SENTENCE.search(text, 0, start) is not None
-        if opening and inside:
-            start = inside[0]
-        name = re.sub(r"['’]s$", "", text[start:end]).strip(" .,'’-")
-        if inside and len(name) > 1 and name[0].isupper():
-            yield name, _PERHAPS_A_NAME if opening and " " not in name else 1.0
+        name = re.sub(r"['’]s$", "", text[inside[0] : end]).strip(" .,'’-") if inside else ""
+        if len(name) > 1 and name[0].isupper():
+            yield name
 
 
 def _is_thin(question: str, terms: Sequence[Term]) -> bool:
-    """Whether a whole question has only one word of topic, and that is not what it asks the meaning of."""
-    if len(distinct(terms)) > 1 or terms[0].surface[:1].isupper() or _DEFINITION.search(question):
-        return False
-    return _THIN.search(question) is not None
+    """Whether a whole question has only one word of topic, and that is no name."""
+    is_thin = len(distinct(terms)) == 1 and not terms[0].surface[:1].isupper()
+    return is_thin and _THIN.search(question) is not None
 
 
 def _points_back(question: str, analyzer: TextAnalyzer) -> bool:
@@ -226,7 +208,7 @@ def _complete(question: str, focus: _Focus, analyzer: TextAnalyzer) -> str:
 
 
 def _join(question: str, focus: _Focus, topic: Sequence[Term], name: str, analyzer: TextAnalyzer) -> str:
-    kept = sorted(_terms_left(question, topic, focus, analyzer), key=lambda term: -term.weight)[:_MOST_TOPIC_TERMS]
+    kept = sorted(topic, key=lambda term: -term.weight)[:_MOST_TOPIC_TERMS]
     words = " ".join(phrases(focus.question, kept))
     rest = without_connective(question)
     if _is_whole(question, rest, analyzer):
@@ -248,20 +230,6 @@ def _join(question: str, focus: _Focus, topic: Sequence[Term], name: str, analyz
     return f"{lead}: {rest}" if lead else question
 
 
-def _terms_left(question: str, topic: Sequence[Term], focus: _Focus, analyzer: TextAnalyzer) -> Sequence[Term]:
-    """The topic without the word in whose place the one thing stands that ``question`` names: the nearest by far."""
-    named = phrases(question, analyzer.key_terms(question))
-    if focus.likeness is None or len(named) != 1 or len(topic) < 2:
-        return topic
-    cosines = focus.likeness.alike(named[0], [term.surface for term in topic])
-    if cosines is None:
-        return topic
-    second, nearest = sorted(cosines)[-2:]
-    if nearest - second < _NEARER:
-        return topic
-    return [term for term, cosine in zip(topic, cosines, strict=True) if cosine < nearest]
-
-
 def _is_whole(question: str, rest: str, analyzer: TextAnalyzer) -> bool:
     """Whether behind its connective a question is complete: it has its own topic, and asks in a whole sentence."""
     terms = analyzer.key_terms(rest)
@@ -269,7 +237,7 @@ def _is_whole(question: str, rest: str, analyzer: TextAnalyzer) -> bool:
         return False
     if _ELLIPSIS.search(rest) or _TOPIC_ONLY.search(rest) or _points_back(rest, analyzer):
         return False
-    return language_of(question) == "ko" or (_THIN.search(rest) or _DEFINITION.search(rest)) is not None
+    return language_of(question) == "ko" or _THIN.search(rest) is not None
 
 
 def _open_pronoun(question: str, analyzer: TextAnalyzer) -> re.Match[str] | None:

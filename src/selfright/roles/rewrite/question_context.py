@@ -25,7 +25,6 @@ from selfright.roles.rewrite.contextualize import (
     recent,
 )
 from selfright.roles.rewrite.query_text import bound_query, respelt
-from selfright.roles.similarity import SentenceSimilarity
 
 _MOST_SENTENCES = 60
 _LEAST_TERMS: dict[Language, int] = {"en": 3, "ko": 4}  # of a question about something by itself; Korean verbs count
@@ -39,7 +38,7 @@ _ASKS = re.compile(
     r"|do(?:es)? (?:it|this|I|you|they)|tell me|let me know|wonder(?:ing|ed)?|looking for|information|inform|advi[sc]e"
     r"|(?:want|need|like|love|hope|trying) to (?:know|learn|find|get|have|obtain)"
     r"|explain|help|concern(?:ed)? about|worried|afraid)\b"
-    r"|(?:나요|까요|가요|는지|은지|ㄴ지|을지|니까|습니까|는가|은가|인가|을까|는데요|ㄹ까|할까|[되인하있]지요?|[수건거되하]죠)"
+    r"|(?:(?<=[가-힣])나요|까요|가요|는지|은지|ㄴ지|을지|니까|습니까|는가|은가|인가|을까|는데요|ㄹ까|할까|[되인하있]지요?|[수건거되하]죠)"
     r"\s*[.?!~]*\s*$"
     r"|무엇|뭔가|뭐|어떻게|어떤|어디|언제|왜|얼마|몇"
     r"|(?:알려|설명|추천|요약|가르쳐|말씀해|찾아|정리해|비교해)\s*(?:해\s*)?(?:주|줘|드|달)|궁금|걱정",
@@ -49,7 +48,7 @@ _ASKS = re.compile(
 _ASKS_CLEARLY = re.compile(
     r"[?？]\W{0,40}$|^\W*(?:(?:so|and|but|please|also)[\s,]+)*(?:what|how|why|which|where|who|whose|can|could|should|may"
     r"|is|are|do|does|did|will|tell me|let me know|explain|list|describe|compare)\b"
-    r"|(?:나요|까요|인가요|습니까|입니까|는가|은가|인가|는지요|[수건거되하]죠)\W*$"
+    r"|(?:(?<=[가-힣])나요|까요|인가요|습니까|입니까|는가|은가|인가|는지요|[수건거되하]죠)\W*$"
     r"|(?:알려|설명|추천|요약|가르쳐|말씀해|찾아|정리해|비교해)\s*(?:해\s*)?(?:주|줘|드|달)",
     re.IGNORECASE,
 )
@@ -118,7 +117,8 @@ _ANYBODY = re.compile(r"\b(?:do|can|may|must|should|could) (?:i|we)\b", re.IGNOR
 _STATES = re.compile(
     r"(?:다|요|음|함)\W*$|\b(?:am|is|are|was|were|has|have|had|takes?)\b|['’](?:m|ve)\b", re.IGNORECASE
 )
-_MAY_ASK = re.compile(r"(?:도|면)\s*(?:돼|되|됩|괜찮|안)|싶|부탁|바랍니다")  # with the ending of a statement
+# With the form of a statement.
+_MAY_ASK = re.compile(r"(?:도|면)\s*(?:돼|되|됩|괜찮|안)|싶|부탁|바랍니다|\b(?:need|want|like|please)\b", re.IGNORECASE)
 
 
 class MessageParts(NamedTuple):
@@ -190,8 +190,8 @@ def _parts(message: str) -> Iterator[_Part]:
 def _only_states(message: str) -> bool:
     """Whether every sentence states something, in English of the one who writes."""
     said = [part.text for part in _parts(message)]
-    own = all(has_hangul(text) or _FIRST_PERSON.search(text) for text in said)
-    return bool(said) and own and all(_STATES.search(t) and not (asks(t) or _MAY_ASK.search(t)) for t in said)
+    states = all((_STATES if has_hangul(text) else _FIRST_PERSON).search(text) for text in said)
+    return bool(said) and states and not any(asks(text) or _MAY_ASK.search(text) for text in said)
 
 
 def asks(sentence: str) -> bool:
@@ -257,9 +257,7 @@ def _outweighs(asking: str, told: str, analyzer: TextAnalyzer, share: float = _A
     return own >= share * said
 
 
-def contextualize_question(
-    question: str, history: Sequence[Message], analyzer: TextAnalyzer, likeness: SentenceSimilarity | None = None
-) -> str:
+def contextualize_question(question: str, history: Sequence[Message], analyzer: TextAnalyzer) -> str:
     """As ``followup.completed``, from what the user asked before, without what was only told beside it."""
     asked = [
         replace(said, content=asking_part(said.content, analyzer, follows=place > 0).question)
@@ -267,7 +265,7 @@ def contextualize_question(
         else said
         for place, said in enumerate(recent(history))
     ]
-    return contextualize_query(question, asked, analyzer, likeness)
+    return contextualize_query(question, asked, analyzer)
 
 
 _MOST_NAMES = 6

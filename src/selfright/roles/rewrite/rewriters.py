@@ -23,7 +23,6 @@ from selfright.roles.rewrite.contextualize import depends_on_history, has_no_top
 from selfright.roles.rewrite.query_text import LONGEST_QUERY, bound_query, strip_prefix
 from selfright.roles.rewrite.question_context import contextualize_question, focus
 from selfright.roles.rewrite.subject import on_new_subject
-from selfright.roles.similarity import SentenceSimilarity
 
 _LONGEST_QUESTION = 220
 _LONGEST_ITEM = 80
@@ -53,8 +52,8 @@ _PROFILED = "{question} ({profile})"
 class OfflineRewriter:
     """Rewrites queries from the judge's feedback, the profile and the hits (port ``Rewriter``)."""
 
-    def __init__(self, analyzer: TextAnalyzer, likeness: SentenceSimilarity | None = None) -> None:
-        self._analyzer, self._likeness = analyzer, likeness
+    def __init__(self, analyzer: TextAnalyzer) -> None:
+        self._analyzer = analyzer
 
     async def rewrite(self, request: RewriteRequest) -> str:
         """The question with the profile, what was missing, or its rarer words; at most 400 characters, never empty.
@@ -83,7 +82,7 @@ class OfflineRewriter:
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed."""
         del summary
-        return await asyncio.to_thread(contextualize_question, question, history, self._analyzer, self._likeness)
+        return await asyncio.to_thread(contextualize_question, question, history, self._analyzer)
 
     async def focus(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
