@@ -134,7 +134,7 @@ class ExistingEmbedder:
     make: Callable[[], Embedder | None]
 
 
-def fitting(
+def resolve_embedder(
     meta: IndexMeta, where: Path | str, tokenizer: Tokenizer, embedder: Embedder | ExistingEmbedder | None
 ) -> Embedder | None:
     """The embedder to open an index with. Raises ``IncompatibleIndex`` when the index was made with another one."""
@@ -142,16 +142,16 @@ def fitting(
         meta.check(where, tokenizer.name, *embedder_name(embedder))
         return embedder
     meta.check(where, tokenizer.name, meta.embedder, meta.dimension)
-    return _Called(meta, where, embedder.make) if meta.dimension else None
+    return LazyEmbedder(meta, where, embedder.make) if meta.dimension else None
 
 
-def at_hand(embedder: Embedder | ExistingEmbedder | None) -> Embedder | None:
+def local_embedder(embedder: Embedder | ExistingEmbedder | None) -> Embedder | None:
     """The embedder to make an index with."""
     return embedder.make() if isinstance(embedder, ExistingEmbedder) else embedder
 
 
 @dataclass(frozen=True, slots=True)
-class _Called:
+class LazyEmbedder:
     """An embedder known by name until it has to embed."""
 
     meta: IndexMeta

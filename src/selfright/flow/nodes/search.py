@@ -14,7 +14,7 @@ from selfright.domain.errors import RECOVERABLE_ERRORS, JudgeFailed, SelfrightEr
 from selfright.domain.events import VerdictReached
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Grade, Grading, Verdict
-from selfright.domain.passages import FilteredHits, Retrieval, WebFinding
+from selfright.domain.passages import FilteredHits, Hit, Retrieval, WebFinding
 from selfright.domain.ports import Router
 from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.slots import Profile
@@ -121,7 +121,7 @@ async def _in_language(state: AgentState, tools: Tools) -> tuple[Hit, ...]:
         return ()
     found = await tools.retriever.search(state["query_for_retrieval"], _DEEPER * most)
     hits = tuple(hit for hit in found.hits if hit.passage.language == language)[:most]
-    grading, _ = await grade_hits(state, tools, hits)
+    grading, _ = await grade_hits(state, tools, await tools.filter.hits(state["question"], hits))
     return hits if (grading.sufficiency or 0.0) >= _SUFFICES else ()
 
 

@@ -26,7 +26,7 @@ from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.maintenance import ProjectionSync
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.records import SearchRow
-from selfright.retrieval.schema import ExistingEmbedder, fitting
+from selfright.retrieval.schema import ExistingEmbedder, resolve_embedder
 from selfright.retrieval.stores.reading import ReadableStore
 from selfright.retrieval.waiting import Progress, VectorFiller
 
@@ -83,7 +83,7 @@ class EmbeddedStore(ReadableStore):
     ) -> "EmbeddedStore":
         """The same, with its search indexes as they are found: to be looked at and mended."""
         with _close_on_error(catalogue := Catalogue(Path(path))):
-            return cls(catalogue, tokenizer, fitting(catalogue.meta, catalogue.folder, tokenizer, embedder))
+            return cls(catalogue, tokenizer, resolve_embedder(catalogue.meta, catalogue.folder, tokenizer, embedder))
 
     @classmethod
     def check(
@@ -212,8 +212,6 @@ class EmbeddedStore(ReadableStore):
                 self._writer.embed(some, vectors)
             self.commit()
 
-    # Upkeep
-
     def verify(self, *, repair: bool = False) -> list[Finding]:
         """Reads and checks everything. With ``repair`` search indexes are made anew and damaged vectors embedded anew.
 
@@ -222,12 +220,12 @@ class EmbeddedStore(ReadableStore):
         findings = list(self._findings())
         if not repair or not findings or any(finding.file == FILE_NAME for finding in findings):
             return findings
-        with self._upkeeping():
+        with self._maintaining():
             return self._repair(findings)
 
     def compact(self) -> None:
         """Frees what replaced and removed documents have left behind, and makes the search indexes anew."""
-        with self._upkeeping():
+        with self._maintaining():
             with self._writer.step():
                 maintenance.compact_vectors(self._catalogue, self._writer)
             self._writer.commit()
@@ -250,8 +248,6 @@ class EmbeddedStore(ReadableStore):
         finally:
             self._lock.release()
 
-    # TermStatistics
-
     def idf(self, terms: Sequence[str]) -> list[float]:
         """How rare terms are; see ``TermStatistics``."""
         return self._search.idf(terms)
@@ -269,7 +265,7 @@ class EmbeddedStore(ReadableStore):
                     self._lock.release()
 
     @contextmanager
-    def _upkeeping(self) -> Iterator[None]:
+    def _maintaining(self) -> Iterator[None]:
         """Holds the writer's lock; what was uncommitted is committed first."""
         with self._writing:
             self.commit()

@@ -19,7 +19,7 @@ from selfright.retrieval.milvus.reading import IndexReader
 from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.milvus.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
-from selfright.retrieval.schema import ExistingEmbedder, IndexMeta, at_hand, check_format, fitting
+from selfright.retrieval.schema import ExistingEmbedder, IndexMeta, check_format, local_embedder, resolve_embedder
 from selfright.retrieval.server_search import ServerSearch
 from selfright.retrieval.stores.reading import ReadableStore
 
@@ -64,11 +64,11 @@ class MilvusStore(ReadableStore):
         if place.path is not None:
             _check_file(place, create=create)
             place.path.parent.mkdir(parents=True, exist_ok=True)
-        name, dimension = embedder_name(at_hand(embedder) if create else None)
+        name, dimension = embedder_name(local_embedder(embedder) if create else None)
         server = Server(place)
         try:
             meta = _open_or_create(server, IndexMeta("", tokenizer.name, name, dimension, VERSION), create=create)
-            store = cls(server, meta, tokenizer, fitting(meta, place.shown, tokenizer, embedder))
+            store = cls(server, meta, tokenizer, resolve_embedder(meta, place.shown, tokenizer, embedder))
         except BaseException:
             server.close()
             raise

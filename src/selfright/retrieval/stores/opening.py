@@ -13,7 +13,7 @@ from selfright.domain.ports import Embedder, Retriever, TermLexicon, Tokenizer
 from selfright.domain.stores import Store
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.locations import locate
-from selfright.retrieval.schema import ExistingEmbedder, at_hand
+from selfright.retrieval.schema import ExistingEmbedder, local_embedder
 
 if TYPE_CHECKING:
     from selfright.retrieval.preparing import GivenVectors
@@ -150,7 +150,7 @@ def _open_embedded(
     except IndexNotFound:
         if not create:
             raise
-        return EmbeddedStore.create(folder, tokenizer, at_hand(embedder))
+        return EmbeddedStore.create(folder, tokenizer, local_embedder(embedder))
 
 
 def _need(what: str, extra: str, *modules: str) -> None:

@@ -16,7 +16,7 @@ from selfright.retrieval.postgres.reading import IndexReader
 from selfright.retrieval.postgres.schema import IndexSpec, open_or_create
 from selfright.retrieval.postgres.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
-from selfright.retrieval.schema import ExistingEmbedder, IndexMeta, at_hand, fitting
+from selfright.retrieval.schema import ExistingEmbedder, IndexMeta, local_embedder, resolve_embedder
 from selfright.retrieval.server_search import ServerSearch
 from selfright.retrieval.stores.reading import ReadableStore
 from selfright.storage.postgres import PostgresDatabase
@@ -65,11 +65,11 @@ class PostgresStore(ReadableStore):
 
         Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` or ``StoreUnavailable``.
         """
-        name, dimension = embedder_name(at_hand(embedder) if create else None)
+        name, dimension = embedder_name(local_embedder(embedder) if create else None)
         database = index_database(place)
         try:
             meta = open_or_create(database, IndexSpec(tokenizer.name, name, dimension, create))
-            known = fitting(meta, place.shown, tokenizer, embedder)
+            known = resolve_embedder(meta, place.shown, tokenizer, embedder)
             store = cls(database, meta, tokenizer, known)
             store._reader.refresh()
         except BaseException:
