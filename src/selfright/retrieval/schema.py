@@ -160,13 +160,16 @@ class LazyEmbedder:
 
     @property
     def name(self) -> str:
+        """The one that the index names."""
         return self.meta.embedder
 
     @property
     def dimension(self) -> int:
+        """Of the index's vectors."""
         return self.meta.dimension
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """One row for each text; raises ``IncompatibleIndex`` where another embedder is at hand."""
         embedder = self.make()
         self.meta.check(self.where, self.meta.tokenizer, *embedder_name(embedder))
         if embedder is None:
