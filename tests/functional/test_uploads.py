@@ -16,7 +16,7 @@ from selfright.background import Deadline
 from selfright.domain.errors import ModelError, UnreadableFile
 from selfright.retrieval.preparing import text_to_index
 from selfright.wiring import ingestion
-from selfright.wiring.ingestion import UploadReport, read_upload
+from selfright.wiring.uploads import UploadReport, read_upload
 from tests.support.embedders import WordHashes
 
 TEXT = "The kiln of the pottery is fired with oak."

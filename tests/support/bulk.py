@@ -10,7 +10,7 @@ from typing import Any
 
 from selfright.ingest.bulk import Prepared
 from selfright.retrieval.tokenizing import join_all
-from selfright.wiring.ingestion import _make_preparer
+from selfright.wiring.bulk import _make_preparer
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER
 

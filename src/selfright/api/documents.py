@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from selfright.ingest.syncing import SyncKeywords
     from selfright.retrieval.reembedding import ReembedReport
     from selfright.wiring.engine import Engine
-    from selfright.wiring.ingestion import ReadUpload, UploadReport
+    from selfright.wiring.uploads import ReadUpload, UploadReport
 
 
 class DocumentMethods:

@@ -21,7 +21,7 @@ from selfright.server.metrics import Metrics
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
-    from selfright.wiring.ingestion import UploadReport
+    from selfright.wiring.uploads import UploadReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from selfright.domain.budget import Meter
 from selfright.domain.chat import Job
@@ -24,7 +24,7 @@ from selfright.wiring.encoders import Preload
 from selfright.wiring.index import IndexService
 from selfright.wiring.judges import JudgeService
 from selfright.wiring.listeners import langchain_listens
-from selfright.wiring.models import Models, check_mode
+from selfright.wiring.models import Models, check_mode, jobs_to_ask
 from selfright.wiring.overrides import Overrides
 from selfright.wiring.packs import load_pack, open_profiles
 from selfright.wiring.persistence import open_database
@@ -172,7 +172,7 @@ class Engine:
         check_mode(preset.mode, models.jobs)
         chat, passed_over = models.chat(meter, tap) if models.jobs else None, ""
         if chat is not None:
-            jobs, judging = _jobs_to_ask(models, flags, preset)
+            jobs, judging = jobs_to_ask(models, flags, preset)
             passed_over = models.names[Job.ANSWER] if Job.ANSWER in models.jobs - jobs else ""
             roles = with_models(offline, chat, jobs, judging)
         judge = roles.heuristic if flags.evaluator == "heuristic" else roles.evaluator
@@ -236,18 +236,6 @@ class Engine:
         from selfright.wiring.web import build_web
 
         return build_web(self.settings, self.index.tokenizer)
-
-
-def _jobs_to_ask(
-    models: "Models | ReplayedModels", flags: Flags, preset: Preset
-) -> tuple[frozenset[Job], Literal["cascade", "always", "never"]]:
-    """The jobs that models are asked for, and when; ``auto`` leaves out what a check found them bad at.
-
-    In a preset that judges no answer, who writes is the user's choice alone.
-    """
-    if flags.llm_judging != "auto":
-        return models.jobs, flags.llm_judging
-    return models.jobs - (models.worse if preset.judges else models.worse - {Job.ANSWER}), "cascade"
 
 
 def _into_the_stream(_event: TurnEvent) -> None:

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from selfright.domain.budget import Meter
 from selfright.domain.chat import ChatReply, ChatRequest, Job, OnText
 from selfright.domain.errors import UsageError
+from selfright.domain.flags import Flags
 from selfright.domain.ports import ChatModel
+from selfright.flow.presets import Preset
 from selfright.settings import OFFLINE, Settings
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from selfright.llm.structured import Capabilities
     from selfright.resilience import Breakers
     from selfright.telemetry.taps import Tap
+    from selfright.wiring.replay_stubs import ReplayedModels
 
 _CAPABILITIES = "models.json"
 
@@ -163,3 +166,15 @@ def check_mode(mode: str, jobs: Collection[Job]) -> None:
             "mode 'llm' lets a language model answer by itself, and none is configured: set llm, or take another "
             "preset, which looks things up"
         )
+
+
+def jobs_to_ask(
+    models: "Models | ReplayedModels", flags: Flags, preset: Preset
+) -> tuple[frozenset[Job], Literal["cascade", "always", "never"]]:
+    """The jobs that models are asked for, and when; ``auto`` leaves out what a check found them bad at.
+
+    In a preset that judges no answer, who writes is the user's choice alone.
+    """
+    if flags.llm_judging != "auto":
+        return models.jobs, flags.llm_judging
+    return models.jobs - (models.worse if preset.judges else models.worse - {Job.ANSWER}), "cascade"

@@ -16,7 +16,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.server.admission import Limits
 from selfright.server.routes.documents import place_for, remove_leftovers, safe_name
 from selfright.server.service import LOCAL, Service
-from selfright.wiring.ingestion import UploadReport
+from selfright.wiring.uploads import UploadReport
 
 
 @pytest.mark.parametrize("name", ["a.md", "등대 안내.pdf", "a..b.txt", "-rf.txt", "con.txt"])

@@ -4,36 +4,30 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from selfright.background import Deadline
 from selfright.domain.errors import UnreadableFile
-from selfright.domain.passages import Document, Origin, Passage
-from selfright.domain.ports import Embedder, Library, Tokenizer
+from selfright.domain.passages import Document, Passage
+from selfright.domain.ports import Embedder, Library
 from selfright.ingest import ocr
-from selfright.ingest.bulk import Prepared, Preparing, ingest_on
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.naming import Known
 from selfright.ingest.parallel import ReadDocument, decode_item, encode_item
-from selfright.ingest.ray_cluster import RayCluster
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.sandbox import Bounds, read_apart
 from selfright.processes import receive, send
 from selfright.retrieval.preparing import embedder_languages, text_hash, text_to_index
-from selfright.retrieval.stores.opening import open_store, words_first
-from selfright.retrieval.tokenizing import PretokenizedQuery, join_all, setup_of, work
-from selfright.wiring.encoders import make_embedder
+from selfright.retrieval.stores.opening import words_first
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from selfright.domain.stores import Store
-    from selfright.ingest.pipeline import Progress, Report
 
 _MIB = 2**20
 _LIMITS = FileLimits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB, ocr_seconds=240.0)
@@ -234,64 +228,3 @@ def _name_document(document: Document, library: Library, *, apart: bool) -> Docu
         elif there.collection == document.collection and there.source == document.source:
             return replace(document, id=name)
     return replace(document, id=free or own)
-
-
-_ENTRY = f"{__name__}:prepare"
-
-
-@dataclass(frozen=True, slots=True)
-class BulkTarget:
-    """An index to add to: where it is, and how its passages are prepared.
-
-    ``encoder`` names the embedder for the nodes, which make their own; None has passages embedded in this process, for
-    an embedder that was handed over as an object. ``entry`` is what the nodes run.
-    """
-
-    location: str | Path
-    tokenizer: Tokenizer
-    embedder: Embedder | None
-    encoder: str | None
-    entry: str = _ENTRY
-
-
-def add_to(
-    cluster: RayCluster,
-    place: BulkTarget,
-    paths: Sequence[Path],
-    collection: str,
-    progress: "Progress | None" = None,
-    origin: Origin = "index",
-) -> "Report":
-    """The same on a cluster that has been entered."""
-    terms = PretokenizedQuery(place.tokenizer)
-    languages = embedder_languages(place.embedder)
-    sent = place.embedder is not None and place.encoder is not None
-    setup = {"tokenizer": setup_of(place.tokenizer), "encoder": place.encoder if sent else None}
-    preparing = Preparing(
-        entry=place.entry,
-        setup=setup,
-        here=_make_preparer(partial(join_all, place.tokenizer), place.embedder),
-        text=text_to_index,
-        embeds=lambda passage: sent and (not languages or passage.language in languages),
-        learn=terms.learn,
-    )
-    with open_store(place.location, terms, place.embedder, create=True) as store:
-        return ingest_on(cluster, preparing, paths, store, collection, progress, origin)
-
-
-def prepare(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
-    """A node's side: the same tokenizer and embedder again, the latter on the one core that a task is given."""
-    embedder = make_embedder(setup["encoder"], threads=1) if setup["encoder"] else None
-    return _make_preparer(work(setup["tokenizer"]), embedder)
-
-
-def _make_preparer(
-    tokenize: Callable[[list[str]], list[str]], embedder: Embedder | None
-) -> Callable[[dict[str, Any]], Prepared]:
-    def do(task: dict[str, Any]) -> Prepared:
-        texts = task["texts"]
-        chosen = [texts[place] for place in task["embedded"]]
-        matrix = np.asarray(embedder.embed(chosen), dtype=np.float32) if embedder and chosen else None
-        return tokenize(texts), matrix
-
-    return do

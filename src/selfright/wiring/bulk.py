@@ -1,0 +1,81 @@
+"""Adding files with a cluster: what a node prepares, and where the index takes it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from selfright.domain.passages import Origin
+from selfright.domain.ports import Embedder, Tokenizer
+from selfright.ingest.bulk import Prepared, Preparing, ingest_on
+from selfright.ingest.ray_cluster import RayCluster
+from selfright.retrieval.preparing import embedder_languages, text_to_index
+from selfright.retrieval.stores.opening import open_store
+from selfright.retrieval.tokenizing import PretokenizedQuery, join_all, setup_of, work
+from selfright.wiring.encoders import make_embedder
+
+if TYPE_CHECKING:
+    from selfright.ingest.pipeline import Progress, Report
+
+_ENTRY = f"{__name__}:prepare"
+
+
+@dataclass(frozen=True, slots=True)
+class BulkTarget:
+    """An index to add to: where it is, and how its passages are prepared.
+
+    ``encoder`` names the embedder for the nodes, which make their own; None has passages embedded in this process, for
+    an embedder that was handed over as an object. ``entry`` is what the nodes run.
+    """
+
+    location: str | Path
+    tokenizer: Tokenizer
+    embedder: Embedder | None
+    encoder: str | None
+    entry: str = _ENTRY
+
+
+def add_to(
+    cluster: RayCluster,
+    place: BulkTarget,
+    paths: Sequence[Path],
+    collection: str,
+    progress: "Progress | None" = None,
+    origin: Origin = "index",
+) -> "Report":
+    """The same on a cluster that has been entered."""
+    terms = PretokenizedQuery(place.tokenizer)
+    languages = embedder_languages(place.embedder)
+    sent = place.embedder is not None and place.encoder is not None
+    setup = {"tokenizer": setup_of(place.tokenizer), "encoder": place.encoder if sent else None}
+    preparing = Preparing(
+        entry=place.entry,
+        setup=setup,
+        here=_make_preparer(partial(join_all, place.tokenizer), place.embedder),
+        text=text_to_index,
+        embeds=lambda passage: sent and (not languages or passage.language in languages),
+        learn=terms.learn,
+    )
+    with open_store(place.location, terms, place.embedder, create=True) as store:
+        return ingest_on(cluster, preparing, paths, store, collection, progress, origin)
+
+
+def prepare(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
+    """A node's side: the same tokenizer and embedder again, the latter on the one core that a task is given."""
+    embedder = make_embedder(setup["encoder"], threads=1) if setup["encoder"] else None
+    return _make_preparer(work(setup["tokenizer"]), embedder)
+
+
+def _make_preparer(
+    tokenize: Callable[[list[str]], list[str]], embedder: Embedder | None
+) -> Callable[[dict[str, Any]], Prepared]:
+    def do(task: dict[str, Any]) -> Prepared:
+        texts = task["texts"]
+        chosen = [texts[place] for place in task["embedded"]]
+        matrix = np.asarray(embedder.embed(chosen), dtype=np.float32) if embedder and chosen else None
+        return tokenize(texts), matrix
+
+    return do

@@ -1,0 +1,203 @@
+"""What a turn searches: an index folder of ours, or a retriever that the user hands over; opened once."""
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from selfright.domain.errors import UnknownName, UsageError
+from selfright.domain.flags import Flags
+from selfright.domain.ports import (
+    Embedder,
+    Library,
+    Retriever,
+    Router,
+    TermLexicon,
+    TermStatistics,
+    Tokenizer,
+)
+from selfright.domain.routing import Collection
+from selfright.domain.text import several
+from selfright.domain.turns import Scope, ScopedRetriever
+from selfright.settings import Settings
+from selfright.wiring.overrides import Overrides
+from selfright.wiring.packs import load_pack, tokenizer_for
+
+if TYPE_CHECKING:
+    from selfright.llm.embedding_cache import CachedEmbedder
+    from selfright.retrieval.stores.langchain import ForeignRetriever
+    from selfright.retrieval.stores.opening import OpenedStore
+
+_CACHED_BYTES = 1_000_000_000  # of vectors, beside those of the index
+_MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
+
+
+class OpenIndex:
+    """Opens the index when it is first needed, makes it when there is something to put in, and looks after it."""
+
+    def __init__(self, settings: Settings, overrides: Overrides) -> None:
+        self._settings = settings
+        self._overrides = overrides
+        self._lock = threading.RLock()
+        self._store: OpenedStore | None = None
+        self._looked_after: OpenedStore | None = None
+        self._searchers: dict[tuple[str, int], Retriever] = {}
+        self._embeddings: CachedEmbedder | None = None
+
+    def retriever(self, scope: Scope, flags: Flags | None = None) -> ScopedRetriever:
+        """What searches within ``scope``, as the flags say; without them as the settings do."""
+        return ScopedRetriever(self.searcher(flags), scope)
+
+    def searcher(self, flags: Flags | None = None) -> Retriever:
+        """What searches for those who say themselves where."""
+        return self._foreign or self._searcher(flags or self._settings.flags)
+
+    def library(self) -> Library:
+        """What reads stored documents."""
+        return self._foreign or self._as_made()
+
+    def statistics(self) -> TermStatistics:
+        """How rare terms are, in the index as it is open when that is asked."""
+        if self._foreign is None:
+            self._open()
+        return self
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """See ``TermStatistics``."""
+        return (self._foreign or self._open()).idf(terms)
+
+    @cached_property
+    def router(self) -> Router | None:
+        """Chooses collections by question; None over a retriever that knows none."""
+        if self._foreign:
+            return None
+        from selfright.retrieval.router import SHIPPED_SCALE, DescriptionRouter
+        from selfright.wiring.encoders import is_fitted
+
+        # Its thresholds are cosines of one encoder; another one's would send questions anywhere.
+        embedder = self.embedder if self.embedder is not None and is_fitted(self.embedder) else None
+        pack = load_pack(self._settings.pack)
+        described = lambda: pack.point_collections(self.collections())  # noqa: E731 - a name would say no more
+        return DescriptionRouter(described, self.tokenizer, self.statistics(), embedder, scale=SHIPPED_SCALE)
+
+    def collections(self) -> list[Collection]:
+        """The named parts of the index, ordered by name; a retriever has none."""
+        return [] if self.is_foreign else list(self._as_made().collections())
+
+    def check_collections(self, collections: str | Sequence[str]) -> tuple[str, ...]:
+        """The names, when there are such collections; raises ``UnknownName`` for one that there is not."""
+        collections = several(collections)
+        if self._foreign:
+            return collections  # it says itself that it has none
+        valid = [collection.name for collection in self.collections()] if collections else []
+        for name in collections:
+            if name not in valid:
+                raise UnknownName("collection", name, valid)
+        return tuple(dict.fromkeys(collections))
+
+    def close(self) -> None:
+        """Closes the index."""
+        self._close_store()
+        if self._embeddings is not None:
+            self._embeddings.close()
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """Korean and English, with the words that the index was made with, or those of the pack for a new one."""
+        from selfright.retrieval.stores.opening import tokenizer_of
+
+        made = None if self._foreign else tokenizer_of(self._settings.index)
+        return tokenizer_for(load_pack(self._settings.pack), made)
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """What the user gave, or the encoder that ships; None when its weights are not installed and nobody insists."""
+        from selfright.wiring.encoders import resolve_embedder
+
+        return resolve_embedder(self._settings.embedder, self._overrides.embeddings)
+
+    @cached_property
+    def _lexicon(self) -> TermLexicon | None:
+        """Names in both languages, from the domain pack."""
+        known = load_pack(self._settings.pack).lexicon
+        return known() if known else None
+
+    @cached_property
+    def cached_embedder(self) -> Embedder | None:
+        """What the index embeds with, and judges sentences of passages: vectors are kept, for other processes and
+        indexes too, where a name tells whose they are."""
+        embedder = self.embedder
+        if embedder is None or not getattr(embedder, "identified", True):
+            return embedder
+        from selfright.llm.embedding_cache import CachedEmbedder
+
+        path = self._settings.home / "cache" / "embeddings.sqlite"
+        self._embeddings = CachedEmbedder(embedder, path, _CACHED_BYTES)
+        return self._embeddings
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether a retriever of the user's stands in for an index folder."""
+        return self._overrides.retriever is not None
+
+    @cached_property
+    def _foreign(self) -> "ForeignRetriever | None":
+        """What stands in for an index, when the user gave a LangChain retriever."""
+        if self._overrides.retriever is None:
+            return None
+        from selfright.retrieval.stores.langchain import ForeignRetriever
+
+        return ForeignRetriever(self._overrides.retriever)
+
+    def _check_own(self) -> None:
+        """Raises ``UsageError`` for a retriever that the user handed over: there is no index of ours to work on."""
+        if self.is_foreign:
+            raise UsageError(
+                "this works on an index of Selfright's own only, but a LangChain retriever is searched; do it where "
+                "the retriever's documents are kept, or open an index: Selfright.open('folder')"
+            )
+
+    def _open(self, *, create: bool = False) -> "OpenedStore":
+        from selfright.retrieval.stores.opening import open_store
+
+        self._check_own()
+        with self._lock:
+            if self._store is None:
+                place = self._settings.index
+                self._store = open_store(place, self.tokenizer, self.cached_embedder, create=create)
+            return self._store
+
+    def _as_made(self) -> "OpenedStore":
+        """The store for what embeds nothing: the open one, else one that asks for no embedder."""
+        from selfright.retrieval.schema import ExistingEmbedder
+        from selfright.retrieval.stores.opening import open_store
+
+        self._check_own()
+        with self._lock:
+            if self._store is not None:
+                return self._store
+            if self._looked_after is None:
+                made = ExistingEmbedder(lambda: self.cached_embedder)
+                self._looked_after = open_store(self._settings.index, self.tokenizer, made)
+            return self._looked_after
+
+    def _close_store(self) -> None:
+        with self._lock:
+            stores = self._store, self._looked_after
+            self._store = self._looked_after = None
+            self._searchers = {}
+        for store in stores:
+            if store is not None:
+                store.close()
+
+    def _searcher(self, flags: Flags) -> Retriever:
+        from selfright.retrieval.fusion import fusion_named
+
+        key = (flags.fusion, flags.rrf_k)
+        if key not in self._searchers:
+            fusion = fusion_named(flags.fusion, flags.rrf_k, self.embedder)
+            self._searchers = {
+                **dict(list(self._searchers.items())[-_MOST_SEARCHERS:]),
+                key: self._open().with_fusion(fusion, self._lexicon),
+            }
+        return self._searchers[key]
