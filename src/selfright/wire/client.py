@@ -122,7 +122,7 @@ class Client:
         """The collections that may be searched."""
         return self._send(answers.CollectionsReply, "GET", "/v1/collections").collections
 
-    def sessions(self) -> list[user_data.SessionLine]:
+    def sessions(self) -> list[user_data.SessionInfo]:
         """The conversations that are kept, the one used last first."""
         return self._send(user_data.SessionsReply, "GET", "/v1/sessions").sessions
 
@@ -239,10 +239,10 @@ def _events(lines: Iterable[str]) -> Iterator[answers.TurnEvent]:
         if not line.startswith("data:"):  # the data of an event is one line
             continue
         try:
-            event = answers.TURN_EVENT.validate_json(line.removeprefix("data:"))
-        except ValidationError:
+            event = answers.read_event(line.removeprefix("data:"))
+        except ValueError:
             raise ServiceError("the stream has an event that this version does not know; update the client") from None
-        if isinstance(event, answers.ErrorEvent):
+        if isinstance(event, answers.ErrorReply):
             raise _error(event.error, None, None)
         yield event
 
