@@ -142,11 +142,11 @@ def test_no_endpoint_gives_out_what_a_key_may_not_see(key: str, seen: Seen) -> N
 def test_what_a_key_may_see_it_sees(key: str, seen: Seen) -> None:
     with seen.client(key) as http:
         listed = http.get("/v1/traces", params={"limit": 500}).text + http.get("/v1/sessions").text
-        for one in seen.search_rows(key):
+        for one in seen.shown(key):
             if KEYS[key][2] and " on " in one:
                 continue  # an admin oversees traces, and keeps out of conversations
             assert one in listed
-        traces = [one for one in seen.search_rows(key) if " on " not in one]
+        traces = [one for one in seen.shown(key) if " on " not in one]
         assert all(http.get(f"/v1/traces/{one}").status_code == 200 for one in traces)
         assert http.post(f"/v1/traces/{traces[0]}/replay", json={}).json()["faithful"]
 
