@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from selfright.schemas import AnswerReply, Citation, Claim, Iteration, format_outcome
 from selfright.ui import evidence
 from selfright.ui.markup import figure_bars, items, pairs, prose, table, tag, text
-from selfright.ui.state import Step, Turn, Withdrawal
+from selfright.ui.state import Step, Turn, WithdrawnDraft
 from selfright.ui.words import NODES, OUTCOMES, STOPPED, VERDICTS, WITHDRAWN, WORDS, Language, Words, plural_text
 from selfright.wire.answers import VerdictReached
 from selfright.wire.user_data import TurnLine
@@ -234,7 +234,7 @@ def _claim(claim: Claim, words: Words) -> str:
 def _path(steps: Sequence[Step], language: Language) -> str:
     withdrawn, lines = 0, []
     for step in steps:
-        withdrawn += isinstance(step, Withdrawal)
+        withdrawn += isinstance(step, WithdrawnDraft)
         lines.append(tag("li", _step(step, withdrawn, language)))
     return _section(WORDS[language]["path"], tag("ol", "".join(lines), cls="path") if lines else "")
 
@@ -242,7 +242,7 @@ def _path(steps: Sequence[Step], language: Language) -> str:
 def _step(step: Step, withdrawn: int, language: Language) -> str:
     words = WORDS[language]
     match step:
-        case Withdrawal(draft=draft, reason=reason):
+        case WithdrawnDraft(draft=draft, reason=reason):
             head = words["withdrawn"].format(n=withdrawn, reason=plural_text(WITHDRAWN, language, reason))
             return tag("b", text(f"↩ {head}"), cls="back-step") + (f" {tag('del', text(draft[:500]))}" if draft else "")
         case VerdictReached(verdict=verdict):

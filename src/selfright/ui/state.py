@@ -35,14 +35,14 @@ MOST_DRAFT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawal:
+class WithdrawnDraft:
     """A draft that was heard and is withdrawn, and the judge's label for it."""
 
     draft: str
     reason: str
 
 
-Step = NodeFinished | VerdictReached | Withdrawal
+Step = NodeFinished | VerdictReached | WithdrawnDraft
 """What is shown of a turn's path."""
 
 
@@ -80,7 +80,7 @@ class Turn:
             case AnswerToken(text=text):
                 self.draft = (self.draft + text)[:MOST_DRAFT]
             case DraftWithdrawn(reason=reason):
-                self._step(Withdrawal(self.draft, reason))
+                self._step(WithdrawnDraft(self.draft, reason))
                 self.draft = ""
             case AnswerCorrected(text=text):
                 self.draft = text[:MOST_DRAFT]

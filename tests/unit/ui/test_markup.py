@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from selfright.schemas import NodeOutcome, RoutingDecision
 from selfright.ui.answers import live, whole
 from selfright.ui.markup import figure_bars, link_out, plain, prose, tag, text
-from selfright.ui.state import Turn, Withdrawal
+from selfright.ui.state import Turn, WithdrawnDraft
 from selfright.ui.words import LANGUAGES
 from selfright.wire.answers import NodeFinished, VerdictReached
 from tests.support.answers import EVALUATION, cited, passage, reply
@@ -90,7 +90,7 @@ def a_turn(said: str) -> Turn:
         NodeFinished(said, 0.1),
         NodeFinished(said, 0.1, outcome),
         VerdictReached(said, None),
-        Withdrawal(said, said),
+        WithdrawnDraft(said, said),
     ]
     return Turn(said, steps, said, answer, [passage(said + "xyz", (0, 2), document=said, **fields)])
 

@@ -2,7 +2,7 @@
 
 from selfright.domain.judgements import Verdict
 from selfright.schemas import AnswerReply, NodeOutcome
-from selfright.ui.state import MOST_DRAFT, MOST_STEPS, Turn, Withdrawal
+from selfright.ui.state import MOST_DRAFT, MOST_STEPS, Turn, WithdrawnDraft
 from selfright.wire.answers import (
     AnswerCorrected,
     AnswerToken,
@@ -29,7 +29,7 @@ def test_a_turn_hears_its_events_in_order() -> None:
     turn.hear(AnswerCorrected("the whole"))
     assert turn.draft == "the whole"
     assert not turn.over
-    assert turn.steps == [found, judged, Withdrawal("first draft", "needs_docs")]
+    assert turn.steps == [found, judged, WithdrawnDraft("first draft", "needs_docs")]
     turn.hear(DoneEvent(answer=reply("done")))
     assert turn.over
     assert isinstance(turn.answer, AnswerReply)
