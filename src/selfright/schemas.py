@@ -16,6 +16,7 @@ from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Hit, StoreInfo, Strip, Trust, is_of_the_web
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Fact, Profile, Slot
+from selfright.domain.traces import Replay
 from selfright.domain.wordings import Wording, format_outcome
 
 __all__ = ["Cost", "Iteration", "NodeOutcome", "RoutingDecision", "Wording", "format_outcome"]
@@ -171,6 +172,22 @@ def outcome_view(outcome: NodeOutcome) -> dict[str, Any]:
 
 Outcome = Annotated[NodeOutcome, PlainSerializer(outcome_view, return_type=dict[str, Any])]
 """An outcome in a larger form: only the facts that apply are sent."""
+
+
+def replay_view(replayed: Replay) -> dict[str, Any]:
+    """``trace replay --json``; ``before`` is the recorded answer."""
+    return {
+        "of": replayed.of.id,
+        "faithful": replayed.faithful,
+        "answer": answer_view(replayed.answer),
+        "fresh_cost": asdict(replayed.fresh),
+        "reused": dict(replayed.reused),
+        "asked": dict(replayed.asked),
+        "missing": list(replayed.missing),
+        "notes": list(replayed.notes),
+        "before": replayed.of.answer,
+    }
+
 
 _PASSAGE = ("document_id", "title", "head", "text", "start", "end")
 
