@@ -1,6 +1,5 @@
 """Lines with two axes as an SVG of their own, drawn by Matplotlib."""
 
-import importlib.util
 import io
 from collections.abc import Mapping, Sequence
 
@@ -12,8 +11,7 @@ _NO_METADATA: dict[str, str | None] = dict.fromkeys(("Creator", "Date", "Format"
 
 def check_installed() -> None:
     """Raises ``MissingExtra`` where Matplotlib is not installed."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra("what plots need", 'pip install "selfright[eval]"')
+    MissingExtra.check("what plots need", "eval", "matplotlib")
 
 
 def line_plot(

@@ -39,6 +39,7 @@
 
 import difflib
 from collections.abc import Iterable
+from importlib.util import find_spec
 
 
 class SelfrightError(Exception):
@@ -151,6 +152,12 @@ class MissingExtra(SelfrightError):
 
     def __init__(self, what: str, command: str) -> None:
         super().__init__(f"{what} is not installed; install it with: {command}")
+
+    @classmethod
+    def check(cls, what: str, extra: str, *modules: str) -> None:
+        """Raises it, with the name of the extra, where one of these modules is not installed."""
+        if not all(map(find_spec, modules)):
+            raise cls(what, f'pip install "selfright[{extra}]"')
 
 
 class ModelError(SelfrightError):

@@ -4,9 +4,8 @@
 ...     print(client.ask("How do I install it?").answer)
 """
 
-import importlib.util
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
@@ -63,8 +62,7 @@ class Client:
         timeout_s: float = TIMEOUT_S,
         transport: "httpx.BaseTransport | None" = None,
     ) -> None:
-        if importlib.util.find_spec("httpx") is None:
-            raise MissingExtra("what the client needs", 'pip install "selfright[server]"')
+        MissingExtra.check("what the client needs", "server", "httpx")
         import httpx
 
         self._http = httpx.Client(
@@ -243,24 +241,18 @@ def _events(lines: Iterable[str]) -> Iterator[answers.TurnEvent]:
         except ValueError:
             raise ServiceError("the stream has an event that this version does not know; update the client") from None
         if isinstance(event, answers.ErrorReply):
-            raise _error(event.error, None, None)
+            raise ServiceError(event.error.message, code=event.error.code)
         yield event
 
 
 def _refusal(status: int, content: bytes, headers: Mapping[str, str]) -> ServiceError:
     """The error that a reply without success tells of, whoever sent it."""
+    message, code = f"status {status} came instead of an answer; is this the address of a Selfright service?", ""
+    with suppress(ValidationError):
+        error = answers.ErrorReply.model_validate_json(content).error
+        message, code = error.message, error.code
     wait = headers.get("retry-after", "")
-    retry_after = float(wait) if wait.isdigit() else None
-    try:
-        body = answers.ErrorReply.model_validate_json(content).error
-    except ValidationError:
-        message = f"status {status} came instead of an answer; is this the address of a Selfright service?"
-        return ServiceError(message, status=status, retry_after=retry_after)
-    return _error(body, status, retry_after)
-
-
-def _error(body: answers.ErrorBody, status: int | None, retry_after: float | None) -> ServiceError:
-    return ServiceError(body.message, status=status, code=body.code, retry_after=retry_after)
+    return ServiceError(message, status=status, code=code, retry_after=float(wait) if wait.isdigit() else None)
 
 
 def _quote(name: str) -> str:

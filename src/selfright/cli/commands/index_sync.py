@@ -168,11 +168,12 @@ class Watch:
 
     def go(self) -> int:
         """Until Ctrl-C. What cannot be done now is said once and tried again; raises ``MissingExtra``."""
-        from selfright.domain.errors import SelfrightError
+        from selfright.domain.errors import MissingExtra, SelfrightError
 
+        MissingExtra.check("watchfiles, which tells of changes,", "watch", "watchfiles")
         states: dict[str, tuple[int, int]] = {}
         told, pending = "", True
-        watched = _watchfiles().watch(
+        watched = importlib.import_module("watchfiles").watch(
             *self.folders, watch_filter=None, rust_timeout=_LOOK_MS, yield_on_timeout=True, raise_interrupt=False
         )
         try:
@@ -211,12 +212,3 @@ class Watch:
         if report.added or report.replaced or report.removed:
             tell_changes(report)
             click.echo(format_counts(_counts(report, pruned=True)), err=True)
-
-
-def _watchfiles() -> Any:
-    from selfright.domain.errors import MissingExtra
-
-    try:
-        return importlib.import_module("watchfiles")
-    except ImportError as error:
-        raise MissingExtra("watchfiles, which tells of changes,", 'pip install "selfright[watch]"') from error

@@ -1,7 +1,6 @@
 """``selfright serve`` and ``selfright mcp``."""
 
 import asyncio
-import importlib.util
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -102,8 +101,7 @@ def check_installed() -> None:
     """Raises ``MissingExtra`` where the service's packages are not installed."""
     from selfright.domain.errors import MissingExtra
 
-    if not all(map(importlib.util.find_spec, _NEEDED)):
-        raise MissingExtra("what the service needs", 'pip install "selfright[server]"')
+    MissingExtra.check("what the service needs", "server", *_NEEDED)
 
 
 def _tell(url: str) -> None:
@@ -124,8 +122,7 @@ def mcp(values: dict[str, Any], http: bool, host: str, port: int) -> None:
     from selfright.api.selfright import Selfright
     from selfright.domain.errors import MissingExtra
 
-    if not all(map(importlib.util.find_spec, ("mcp", *_NEEDED))):
-        raise MissingExtra("what MCP needs", 'pip install "selfright[mcp]"')
+    MissingExtra.check("what MCP needs", "mcp", "mcp", *_NEEDED)
     if http:
         from selfright.server.running import serve
 

@@ -1,6 +1,5 @@
 """``selfright ui``: the service and the page over it, started and ended together."""
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +32,9 @@ def ui(values: dict[str, Any], paths: tuple[Path, ...], port: int, service: str 
     Starts the service and the page on free ports of this machine, prints the page's address, and stops both on
     Ctrl-C or SIGTERM. If there are API keys, the page asks for one, or uses SELFRIGHT_API_KEY.
     """
-    from selfright.domain.errors import UsageError
+    from selfright.domain.errors import MissingExtra, UsageError
 
-    check_page_installed()
+    MissingExtra.check("what the page needs", "ui", "streamlit", "httpx")
     from selfright.cli.ui_process import PageProcess
 
     if service is not None:
@@ -52,14 +51,6 @@ def ui(values: dict[str, Any], paths: tuple[Path, ...], port: int, service: str 
     tell_missing_index(values)
     with PageProcess(port, reports, _tell) as page:
         serve(Selfright.open(**values), HERE, 0, page.start)
-
-
-def check_page_installed() -> None:
-    """Raises ``MissingExtra`` where the page's packages are not installed."""
-    from selfright.domain.errors import MissingExtra
-
-    if not all(map(importlib.util.find_spec, ("streamlit", "httpx"))):
-        raise MissingExtra("what the page needs", 'pip install "selfright[ui]"')
 
 
 def _tell(url: str) -> None:
