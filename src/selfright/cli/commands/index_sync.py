@@ -3,7 +3,7 @@
 import importlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -30,11 +30,8 @@ _NAMED = 10
 
 def tell_report(report: "Report", *, as_json: bool, pruned: bool = False, dry_run: bool = False) -> None:
     """Counts on stdout; on stderr the files that failed, and the first ten that were passed over, with reasons."""
-    _tell_failed(report)
-    _tell_skipped(report)
-    _tell_recognised(report)
-    if report.kept:
-        say(f"{report.kept:,} documents of files that cannot be read stay as they were")
+    for remark in _remarks(report):
+        say(remark)
     if as_json:
         print_json(report_form(report, pruned=pruned, dry_run=dry_run))
     else:
@@ -81,26 +78,19 @@ def _counts(report: "Report", *, pruned: bool) -> dict[str, int]:
     return counts | {"passages": report.passages}
 
 
-def _tell_failed(report: "Report") -> None:
-    for path, why in report.failed[:_LISTED]:
-        say(f"{path}: {why}")
-    more = Counter(why for _, why in report.failed[_LISTED:])
-    if more:
-        say(f"and {sum(more.values()):,} more that failed: {_format_counts(more.items())}")
-
-
-def _tell_skipped(report: "Report") -> None:
-    for path, why in report.skipped_names[:_NAMED]:
-        say(f"passed over {path} ({why})")
+def _remarks(report: "Report") -> Iterator[str]:
+    yield from (f"{path}: {why}" for path, why in report.failed[:_LISTED])
+    if more := Counter(why for _, why in report.failed[_LISTED:]):
+        yield f"and {more.total():,} more that failed: {_format_counts(more.items())}"
+    yield from (f"passed over {path} ({why})" for path, why in report.skipped_names[:_NAMED])
     if report.skipped > _NAMED:
-        say(f"passed over {report.skipped:,} in all: {_format_counts(report.skipped_why)}")
-
-
-def _tell_recognised(report: "Report") -> None:
+        yield f"passed over {report.skipped:,} in all: {_format_counts(report.skipped_why)}"
     for name, pages in report.recognised[:_NAMED]:
-        say(f"{name}: text of scanned pages recognised (OCR; may have errors or gaps): {pages}")
+        yield f"{name}: text of scanned pages recognised (OCR; may have errors or gaps): {pages}"
     if len(report.recognised) > _NAMED:
-        say(f"text of scanned pages recognised in {len(report.recognised):,} documents")
+        yield f"text of scanned pages recognised in {len(report.recognised):,} documents"
+    if report.kept:
+        yield f"{report.kept:,} documents of files that cannot be read stay as they were"
 
 
 def _format_counts(counts: Iterable[tuple[str, int]]) -> str:
