@@ -17,9 +17,9 @@ from selfright.domain.passages import Hit, StoreInfo, Strip, Trust, is_of_the_we
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Fact, Profile, Slot
 from selfright.domain.traces import Replay
-from selfright.domain.wordings import Wording, format_outcome
+from selfright.domain.wordings import Wording, format_outcome, wordings
 
-__all__ = ["Cost", "Iteration", "NodeOutcome", "RoutingDecision", "Wording", "format_outcome"]
+__all__ = ["Cost", "Iteration", "NodeOutcome", "RoutingDecision", "Wording", "format_outcome", "wordings"]
 
 
 class Reply(BaseModel):

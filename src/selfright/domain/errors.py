@@ -38,8 +38,8 @@
 """
 
 import difflib
+import importlib.util
 from collections.abc import Iterable
-from importlib.util import find_spec
 
 
 class SelfrightError(Exception):
@@ -156,7 +156,7 @@ class MissingExtra(SelfrightError):
     @classmethod
     def check(cls, what: str, extra: str, *modules: str) -> None:
         """Raises it, with the name of the extra, where one of these modules is not installed."""
-        if not all(map(find_spec, modules)):
+        if not all(map(importlib.util.find_spec, modules)):
             raise cls(what, f'pip install "selfright[{extra}]"')
 
 

@@ -7,7 +7,6 @@ in the page when the language is switched.
 """
 
 import json
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -16,7 +15,7 @@ from typing import Literal
 
 import streamlit as st
 
-from selfright.schemas import Wording
+from selfright.schemas import Wording, wordings
 
 Language = Literal["ko", "en"]
 Words = Mapping[str, str]
@@ -40,9 +39,7 @@ def table(name: str) -> Mapping[Language, Words]:
     return MappingProxyType({language: TABLES[language][name] for language in LANGUAGES})
 
 
-TABLES: Mapping[Language, Mapping[str, Words]] = {
-    language: tomllib.loads(resource(f"words.{language}.toml")) for language in LANGUAGES
-}
+TABLES = wordings(__package__, "words")
 """The tables of both files. What Streamlit says by itself is in Korean alone."""
 WORDS = table("words")
 

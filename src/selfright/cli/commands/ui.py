@@ -6,9 +6,7 @@ from typing import Any
 import click
 
 from selfright.cli.commands.options import index_option, preset_option, set_option, with_settings
-from selfright.cli.commands.serve import check_installed, index_first, tell_missing_index
-
-HERE = "127.0.0.1"
+from selfright.cli.commands.serve import check_installed, index_first
 
 
 @click.command()
@@ -35,7 +33,7 @@ def ui(values: dict[str, Any], paths: tuple[Path, ...], port: int, service: str 
     from selfright.domain.errors import MissingExtra, UsageError
 
     MissingExtra.check("what the page needs", "ui", "streamlit", "httpx")
-    from selfright.cli.ui_process import PageProcess
+    from selfright.cli.ui_process import HERE, PageProcess
 
     if service is not None:
         if paths or values:
@@ -48,7 +46,6 @@ def ui(values: dict[str, Any], paths: tuple[Path, ...], port: int, service: str 
     from selfright.server.running import serve
 
     index_first(paths, values)
-    tell_missing_index(values)
     with PageProcess(port, reports, _tell) as page:
         serve(Selfright.open(**values), HERE, 0, page.start)
 
