@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from selfright import Selfright
-from selfright.cli.experiment_report import tell
+from selfright.cli.experiment_report import lines as study_lines
 from selfright.cli.progress import bar
 from selfright.domain.text import has_hangul, language_of
 from selfright.evals.aggregation import STEPS, first_rank
@@ -146,7 +146,11 @@ def main() -> int:
         return int(bool(found))
     with tempfile.TemporaryDirectory() as place:
         study = run(options.name, options.documents, options.index or Path(place) / "index", options)
-    tell(study, [*write(study, options.out), write_report(study, options.out)] if options.out else [])
+    print(
+        "\n".join(
+            study_lines(study, [*write(study, options.out), write_report(study, options.out)] if options.out else [])
+        )
+    )
     for one in study.runs:
         print(f"\n{one.system}, by kind", *table(one.rows), sep="\n")
     return 0

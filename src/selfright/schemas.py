@@ -10,13 +10,16 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter
 
 from selfright.domain import answers, judgements
-from selfright.domain.answers import Cost
+from selfright.domain.answers import Cost, Iteration
+from selfright.domain.events import NodeFinished
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Hit, StoreInfo, Strip, Trust, is_of_the_web
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Fact, Profile, Slot
+from selfright.domain.traces import Replay
+from selfright.domain.wordings import Wording, format_outcome, wordings
 
-__all__ = ["Cost", "NodeOutcome", "RoutingDecision"]
+__all__ = ["Cost", "Iteration", "NodeOutcome", "RoutingDecision", "Wording", "format_outcome", "wordings"]
 
 
 class Reply(BaseModel):
@@ -64,18 +67,6 @@ class Evaluation(Reply):
     reason: str
     source: str
     claims: list[Claim]
-
-
-class Iteration(Reply):
-    """One pass of the loop."""
-
-    query: str
-    verdict: str | None
-    overall: float | None
-    documents: list[str]
-    improvement: float | None
-    duplicate_share: float | None
-    removed_share: float | None = None
 
 
 class AnswerReply(Reply):
@@ -134,7 +125,7 @@ def answer_view(answer: answers.Answer) -> dict[str, Any]:
     judged = answer.evaluation and evaluation_form(answer.evaluation, answer.citations)
     cost = replace(answer.cost, seconds=round(answer.cost.seconds, 4))
     form = {**_fields(answer, AnswerReply), "evaluation": judged, "cost": cost}
-    return AnswerReply.model_validate(form).model_dump()
+    return AnswerReply.model_validate(form).model_dump(mode="json")
 
 
 def evaluation_form(judged: judgements.Evaluation, citations: Iterable[answers.Citation] = ()) -> Evaluation:
@@ -164,8 +155,8 @@ def evidence_view(strips: Iterable[Strip]) -> list[dict[str, Any]]:
     return [Evidence.model_validate(form).model_dump() for form in forms]
 
 
-def step_view(step: answers.Step) -> dict[str, Any]:
-    """A step of a trace: what it decided in words, and as the facts that apply."""
+def step_view(step: answers.Step | NodeFinished) -> dict[str, Any]:
+    """A visited node: what it decided in words, and as the facts that apply."""
     outcome = outcome_view(step.outcome)
     return {"node": step.node, "seconds": round(step.seconds, 6), "said": step.said, "outcome": outcome}
 
@@ -181,6 +172,22 @@ def outcome_view(outcome: NodeOutcome) -> dict[str, Any]:
 
 Outcome = Annotated[NodeOutcome, PlainSerializer(outcome_view, return_type=dict[str, Any])]
 """An outcome in a larger form: only the facts that apply are sent."""
+
+
+def replay_view(replayed: Replay) -> dict[str, Any]:
+    """``trace replay --json``; ``before`` is the recorded answer."""
+    return {
+        "of": replayed.of.id,
+        "faithful": replayed.faithful,
+        "answer": answer_view(replayed.answer),
+        "fresh_cost": asdict(replayed.fresh),
+        "reused": dict(replayed.reused),
+        "asked": dict(replayed.asked),
+        "missing": list(replayed.missing),
+        "notes": list(replayed.notes),
+        "before": replayed.of.answer,
+    }
+
 
 _PASSAGE = ("document_id", "title", "head", "text", "start", "end")
 

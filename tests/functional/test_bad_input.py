@@ -112,7 +112,7 @@ def test_questions_that_cannot_be_asked(cli: Cli, indexed: Path, arguments: tupl
         (("ask", "What?", "--set", "llm=gpt"), ("offline",)),
         (("ask", "What?", "--presett", "full"), ("--preset",)),
         (("ask",), ("QUESTION",)),
-        (("aks", "What?"), ("did you mean 'ask'",)),
+        (("aks", "What?"), ("Did you mean 'ask'",)),
         (("search", "x", "-k", "0"), ("-k",)),
         (("graph", "--preset", "crg"), ("did you mean 'crag'",)),
     ],

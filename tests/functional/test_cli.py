@@ -162,9 +162,9 @@ def test_korean_output_has_no_english_codes(cli: Cli, indexed: Path, monkeypatch
 
 
 def test_a_page_or_service_without_an_index_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from selfright.cli.commands.serve import tell_missing_index
+    from selfright.cli.commands.serve import index_first
 
-    tell_missing_index({"index": str(tmp_path / "nowhere")})
+    index_first((), {"index": str(tmp_path / "nowhere")})
     assert f"there is no index at {tmp_path / 'nowhere'}" in capsys.readouterr().err
 
 

@@ -10,7 +10,7 @@ import pytest
 from selfright.domain.errors import ServiceError, ServiceUnreachable
 from selfright.schemas import NodeOutcome
 from selfright.server.keys import KeyRing
-from selfright.wire.answers import DoneEvent, NodeEvent, TokenEvent, VerdictEvent
+from selfright.wire.answers import AnswerToken, DoneEvent, NodeFinished, VerdictReached
 from selfright.wire.client import Client
 from tests.support.service import DOCUMENTS, QUESTION, Running, serving, write_index
 
@@ -48,10 +48,10 @@ def test_asking_and_looking_back(client: Client) -> None:
 def test_a_turn_is_heard_as_it_happens(client: Client) -> None:
     events = list(client.stream(QUESTION))
     kinds = {type(event) for event in events}
-    assert {NodeEvent, VerdictEvent, TokenEvent, DoneEvent} <= kinds
+    assert {NodeFinished, VerdictReached, AnswerToken, DoneEvent} <= kinds
     assert isinstance(events[-1], DoneEvent)
     assert events[-1].answer.answer == client.ask(QUESTION).answer
-    outcomes = {event.node: event.outcome for event in events if isinstance(event, NodeEvent)}
+    outcomes = {event.node: event.outcome for event in events if isinstance(event, NodeFinished)}
     assert outcomes["finalize"] == NodeOutcome(ended=events[-1].answer.stop_reason)
 
 

@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from selfright.cli.experiment_report import of_study, tell
+from selfright.cli.experiment_report import lines, of_study
 from selfright.evals.results import Study
 from tests.support.reports import answers, of_right, retrieval
 
 
-def test_an_ablation_says_every_metric_with_its_change(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_ablation_says_every_metric_with_its_change() -> None:
     study = replace(answers(), kind="ablation")
-    tell(study, [])
-    out = capsys.readouterr().out
+    out = "\n".join(lines(study, []))
     table = out.partition(f"the change against {study.runs[0].system}")[2].splitlines()
     base, other = (run.summary["quality"].mean for run in study.runs[:2])
     assert base is not None

@@ -102,13 +102,8 @@ _STEPS = {
 _MOST_IDS = 12
 
 
-def tell(study: "Study", files: Sequence[Path]) -> None:
+def lines(study: "Study", files: Sequence[Path]) -> Iterator[str]:
     """What was measured, for people."""
-    for line in _lines(study, files):
-        click.echo(line)
-
-
-def _lines(study: "Study", files: Sequence[Path]) -> Iterator[str]:
     names = list(study.runs[0].summary) if study.kind == "retrieval" else list(_ANSWERS)
     yield _head(study)
     width = min(_LONGEST, max(len(run.system) for run in study.runs))

@@ -4,7 +4,6 @@ Exit codes: 0 fine, 1 the task failed, 2 wrong use, 130 interrupted.
 """
 
 import atexit
-import difflib
 import gc
 import io
 import logging
@@ -34,21 +33,7 @@ from selfright.domain.errors import SelfrightError
 _COLLECT_AFTER = 50_000  # new objects; Python's own default is 700
 
 
-class Commands(click.Group):
-    """A group that names the nearest command when one is mistyped."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Click's, with a hint."""
-        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"choose one of: {', '.join(self.list_commands(ctx))}"
-            raise click.UsageError(f"no command '{args[0]}': {hint}", ctx)
-        return super().resolve_command(ctx, args)
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="selfright", message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, help="Show tracebacks and the log.")
 def cli(debug: bool) -> None:

@@ -1,19 +1,15 @@
 """Lines with two axes as an SVG of their own, drawn by Matplotlib."""
 
-import importlib.util
 import io
 from collections.abc import Mapping, Sequence
 
 from selfright.domain.errors import MissingExtra
 
+NEEDS = ("what plots need", "eval", "matplotlib")
+"""As ``MissingExtra.check`` takes it."""
+
 Spot = tuple[float, float]
 _NO_METADATA: dict[str, str | None] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-
-
-def check_installed() -> None:
-    """Raises ``MissingExtra`` where Matplotlib is not installed."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra("what plots need", 'pip install "selfright[eval]"')
 
 
 def line_plot(
@@ -27,7 +23,7 @@ def line_plot(
     scale: str = "linear",
 ) -> str:
     """The SVG: a line for each name, in the form ``marks`` (Matplotlib's), and a dashed ``guide`` behind them."""
-    check_installed()
+    MissingExtra.check(*NEEDS)
     import matplotlib
     from matplotlib.figure import Figure
 

@@ -5,17 +5,15 @@ from unicodedata import east_asian_width
 
 from selfright.domain.answers import Answer, Iteration
 from selfright.domain.passages import Language
-from selfright.domain.wordings import Wording, format_outcome, wordings
+from selfright.domain.wordings import CODES, Wording, format_outcome, wordings
 
 Words = Mapping[str, str]
 
 _COLUMN = 10
 
 _TEXTS = wordings(__package__, "render_answer")
-_KOREAN = Wording(
-    _TEXTS["ko"]["clauses"],
-    {**_TEXTS["ko"]["steps"], **_TEXTS["ko"]["verdicts"], **_TEXTS["ko"]["stopped"], **_TEXTS["ko"]["names"]},
-)
+_NAMES = {code: said for part in ("steps", "verdicts", "stopped", "names") for code, said in _TEXTS["ko"][part].items()}
+_KOREAN = Wording(_TEXTS["ko"]["clauses"], dict.fromkeys(CODES, _NAMES))
 
 
 def account(answer: Answer) -> str:

@@ -38,6 +38,7 @@
 """
 
 import difflib
+import importlib.util
 from collections.abc import Iterable
 
 
@@ -151,6 +152,12 @@ class MissingExtra(SelfrightError):
 
     def __init__(self, what: str, command: str) -> None:
         super().__init__(f"{what} is not installed; install it with: {command}")
+
+    @classmethod
+    def check(cls, what: str, extra: str, *modules: str) -> None:
+        """Raises it, with the name of the extra, where one of these modules is not installed."""
+        if not all(map(importlib.util.find_spec, modules)):
+            raise cls(what, f'pip install "selfright[{extra}]"')
 
 
 class ModelError(SelfrightError):

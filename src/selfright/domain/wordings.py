@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Language
-from selfright.domain.routing import RoutingReason
+from selfright.domain.routing import RoutingDecision, RoutingReason
 
 Texts = Mapping[str, Mapping[str, str]]
 """The tables of a file, each with its texts by name."""
@@ -32,13 +32,13 @@ def wordings(package: str, name: str) -> Mapping[Language, Texts]:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The words of a language: a clause for each fact that is said, and the names of codes.
+    """The words of a language: a clause for each fact that is said, and by fact the names of its codes.
 
     A code without a name is said as it is.
     """
 
     clauses: Mapping[str, str]
-    names: Mapping[str, str]
+    names: Mapping[str, Mapping[str, str]]
 
 
 ENGLISH = Wording(
@@ -52,6 +52,7 @@ ENGLISH = Wording(
             "removed_share": "{removed_share:.0%} removed",
             "passages": "{passages} passages",
             "passages_from": "{passages} passages from {sources}",
+            "more": " and {count} more",
             "routing": "{routing}",
             "sentences": "{sentences} sentences",
             "refused": "nothing to say",
@@ -65,38 +66,53 @@ ENGLISH = Wording(
     ),
     MappingProxyType(
         {
-            RoutingReason.NAMED_BY_USER: "named by the user",
-            RoutingReason.SEARCHED_BEFORE: "a pass before did not find enough",
-            RoutingReason.TOO_LITTLE: "{about} brought too little",
-            RoutingReason.ROUTER_FAILED: "the router failed ({about})",
-            RoutingReason.ONLY_ONE: "there is only one collection",
-            RoutingReason.UNDESCRIBED: "no collection is described",
-            RoutingReason.UNCLEAR: "nothing points clearly to some of them{about}",
-            RoutingReason.ANY_MAY: "any of them may hold it{about}",
+            "routing": {
+                RoutingReason.NAMED_BY_USER: "named by the user",
+                RoutingReason.SEARCHED_BEFORE: "a pass before did not find enough",
+                RoutingReason.TOO_LITTLE: "{about} brought too little",
+                RoutingReason.ROUTER_FAILED: "the router failed ({about})",
+                RoutingReason.ONLY_ONE: "there is only one collection",
+                RoutingReason.UNDESCRIBED: "no collection is described",
+                RoutingReason.UNCLEAR: "nothing points clearly to some of them{about}",
+                RoutingReason.ANY_MAY: "any of them may hold it{about}",
+            }
         }
     ),
 )
+
+
+CODES = ("query_class", "verdict", "quality", "judge", "stop", "again", "ended")
+_MOST_SOURCES = 5
 
 
 def format_outcome(outcome: NodeOutcome, wording: Wording = ENGLISH) -> str:
     """The line; empty for a node that decides nothing."""
     held = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
     held = {name: value for name, value in held.items() if value is not None and value is not False and value != ""}
-    sources = outcome.provider or (outcome.routing.names if outcome.routing else "")
-    facts = {name: wording.names.get(value, value) if name in _CODES else value for name, value in held.items()}
-    facts["sources"] = sources
+    facts = {
+        name: wording.names.get(name, {}).get(value, value) if name in CODES else value for name, value in held.items()
+    }
+    facts["sources"] = outcome.provider or _sources(outcome.routing, wording)
     facts["sufficiency"] = "" if outcome.sufficiency is None else f" ({outcome.sufficiency:.2f})"
-    facts["routing"] = _reason(outcome, wording)
-    said_by = ("passages_from" if name == "passages" and sources else name for name in held)
-    return ", ".join(wording.clauses[name].format(**facts) for name in said_by if name in wording.clauses)
+    facts["routing"] = _reason(outcome.routing, wording)
+    forms = {"passages": "passages_from"} if facts["sources"] else {}
+    forms |= {"slots": "slot"} if outcome.slots == 1 and "slot" in wording.clauses else {}
+    names = (forms.get(name, name) for name in held)
+    return ", ".join(wording.clauses[name].format(**facts) for name in names if name in wording.clauses)
 
 
-_CODES = ("query_class", "verdict", "quality", "judge", "stop", "again", "ended")
-
-
-def _reason(outcome: NodeOutcome, wording: Wording) -> str:
-    """Why these collections were searched; a custom router says it in words, which may contain braces."""
-    if outcome.routing is None:
+def _sources(routing: RoutingDecision | None, wording: Wording) -> str:
+    """The collections; of many only the first."""
+    if routing is None:
         return ""
-    template = wording.names.get(outcome.routing.reason)
-    return template.format(about=outcome.routing.about) if template else outcome.routing.reason
+    rest = len(routing.collections) - _MOST_SOURCES
+    more = wording.clauses["more"].format(count=rest) if rest > 0 else ""
+    return ", ".join(routing.collections[:_MOST_SOURCES]) + more
+
+
+def _reason(routing: RoutingDecision | None, wording: Wording) -> str:
+    """Why these collections were searched; a custom router says it in words, which may contain braces."""
+    if routing is None:
+        return ""
+    template = wording.names.get("routing", {}).get(routing.reason)
+    return template.format(about=routing.about) if template else routing.reason

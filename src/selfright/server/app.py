@@ -88,12 +88,16 @@ def create_app(
         redirect_slashes=False,
         responses=DOCUMENTED,
         lifespan=lifespan,
-        middleware=_layers(service, authenticator, agents),
+        middleware=_layers(service, authenticator),
         exception_handlers={RequestValidationError: _invalid, HTTPException: _http, SelfrightError: _ours},
     )
     app.state.service = service
     for router in _ROUTERS:
         app.include_router(router)
+    if agents:
+        from selfright.server.mcp import over_http
+
+        app.routes.append(over_http(agents))
     return app
 
 
@@ -117,7 +121,7 @@ def _mcp(service: Service) -> "MCPServer[Any] | None":
     return build(service)
 
 
-def _layers(service: Service, authenticator: Authenticator, agents: "MCPServer[Any] | None") -> list[Middleware]:
+def _layers(service: Service, authenticator: Authenticator) -> list[Middleware]:
     layers: list[Middleware] = []
     if authenticator.origins:  # outermost, so that a page can read why it was refused
         layers.append(
@@ -133,10 +137,6 @@ def _layers(service: Service, authenticator: Authenticator, agents: "MCPServer[A
         Middleware(AuthMiddleware, authenticator=authenticator),
         Middleware(BodyLimit, limits=service.limits),
     ]
-    if agents:
-        from selfright.server.mcp import Layer, over_http
-
-        layers.append(Middleware(Layer, mounted=over_http(agents)))
     return layers
 
 

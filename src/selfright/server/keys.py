@@ -19,7 +19,6 @@ from selfright.storage.sqlite import Layout
 
 if TYPE_CHECKING:
     from selfright.settings import Settings
-    from selfright.storage.postgres import PostgresDatabase
 
 FILE = "keys.sqlite"
 USED = "keys.in-use"
@@ -195,9 +194,6 @@ class DatabaseKeys(Keys, DatabaseRows):
 
     remote = True
     table, owner = "api_keys", "owner"
-
-    def __init__(self, database: "PostgresDatabase") -> None:
-        super().__init__(database)
 
     def close(self) -> None:
         """Closes the database."""

@@ -14,7 +14,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
 from pydantic import Field
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import Route
 
 from selfright.background import Deadline
 from selfright.domain.errors import IndexNotFound, InputError, SelfrightError
@@ -190,25 +190,12 @@ def _request_id(ctx: Asking) -> str:
     return secrets.token_hex(8) if request is None else str(request.scope["state"]["request_id"])
 
 
-def over_http(server: MCPServer[Any]) -> ASGIApp:
+def over_http(server: MCPServer[Any]) -> Route:
     """Streamable HTTP at ``/mcp``, while the server's ``session_manager`` runs.
 
-    The service itself looks at Host, Origin and key. Without state any process may answer any request.
+    The service itself looks at Host, Origin and key. Without state any process may answer any request. Nothing is sent
+    unasked: a stream for that, which a GET opens, would hold its connection for ever.
     """
     settings = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    return server.streamable_http_app(streamable_http_path=PATH, stateless_http=True, transport_security=settings)
-
-
-class Layer:
-    """The layer of the service that hands what comes to ``/mcp`` to MCP."""
-
-    def __init__(self, app: ASGIApp, mounted: ASGIApp) -> None:
-        self._app, self._mounted = app, mounted
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lets one request through."""
-        here = scope["type"] == "http" and scope["path"] == PATH
-        if here and scope["method"] != "POST":
-            # Nothing is sent unasked: a stream for that would hold its connection for ever.
-            raise Refused(405, "method_not_allowed", f"{PATH} takes POST requests only", headers={"Allow": "POST"})
-        await (self._mounted if here else self._app)(scope, receive, send)
+    app = server.streamable_http_app(streamable_http_path=PATH, stateless_http=True, transport_security=settings)
+    return Route(PATH, app, methods=["POST"], include_in_schema=False)

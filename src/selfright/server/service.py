@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.requests import Request
 
 from selfright.background import Deadline
@@ -171,6 +172,15 @@ class Service:
         """Where to search for the caller; empty means everywhere. Raises ``Refused``."""
         there = await in_thread(self.collections) if wanted or caller.collections else []
         return caller.within(wanted, there)
+
+
+class _Name(PathConvertor):
+    regex = "(?s:.*)"  # that of ``path`` stops at a line break, and takes "a" for "a\n"
+
+
+NAME = "name"
+"""How a path has the name of a document, a session or a user: any characters, slashes and line breaks among them."""
+register_url_convertor(NAME, _Name())
 
 
 def service_of(request: Request) -> Service:

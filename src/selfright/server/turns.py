@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Coroutine, Mapping
-from contextlib import ExitStack, aclosing
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import ExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -150,27 +150,38 @@ async def answer_turn(turn: PreparedTurn, request: Request) -> Answer:
 
 async def finish_turn(turn: PreparedTurn) -> Answer:
     """The answer, for a caller that has a permit already. Raises ``Refused`` and what a turn raises."""
-    async with aclosing(events(turn, listen=False)) as told:
-        async for event in told:
+    async with _accounted(turn) as done:
+        answer = await turn.service.selfright.aask(turn.question, **turn.options)
+        done(answer)
+        return answer
+
+
+async def events(turn: PreparedTurn) -> AsyncGenerator[TurnEvent, None]:
+    """The events of the turn; the caller has a permit already. Raises ``Refused`` and what a turn raises."""
+    running = turn.service.selfright.astream(turn.question, **turn.options)
+    async with _accounted(turn) as done, aclosing(running):
+        async for event in running:
             if isinstance(event, TurnFinished):
-                return event.answer
-    raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
+                done(event.answer)
+            yield event
 
 
-async def events(turn: PreparedTurn, *, listen: bool = True) -> AsyncGenerator[TurnEvent, None]:
-    """The events of the turn, counted and logged at its end; the caller has a permit already.
+@asynccontextmanager
+async def _accounted(turn: PreparedTurn) -> AsyncGenerator[Callable[[Answer], None], None]:
+    """Around a turn, which is counted and logged at its end; gives what is to be called with the answer.
 
     Raises ``Refused`` (504) when it takes longer than a turn may, whatever its own deadline says.
     """
-    running = turn.service.selfright.astream(turn.question, **turn.options) if listen else _end(turn)
     why: str | None = "caller gone"
+
+    def done(answer: Answer) -> None:
+        nonlocal why
+        why = None
+        _count(turn, answer)
+
     try:
-        async with asyncio.timeout(turn.service.limits.turn_s), aclosing(running):
-            async for event in running:
-                if isinstance(event, TurnFinished):
-                    why = None
-                    _count(turn, event.answer)
-                yield event
+        async with asyncio.timeout(turn.service.limits.turn_s):
+            yield done
     except TimeoutError:
         why = "too slow"
         raise Refused(504, "turn_timeout", "the turn took too long and was broken off; ask for less") from None
@@ -180,10 +191,6 @@ async def events(turn: PreparedTurn, *, listen: bool = True) -> AsyncGenerator[T
     finally:
         if why is not None:
             turn.service.metrics.broken_off(why)
-
-
-async def _end(turn: PreparedTurn) -> AsyncGenerator[TurnEvent, None]:
-    yield TurnFinished(await turn.service.selfright.aask(turn.question, **turn.options))
 
 
 def _count(turn: PreparedTurn, answer: Answer) -> None:

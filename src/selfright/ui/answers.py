@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from selfright.schemas import AnswerReply, Citation, Claim, Iteration
+from selfright.schemas import AnswerReply, Citation, Claim, Iteration, format_outcome
 from selfright.ui import evidence
 from selfright.ui.markup import figure_bars, items, pairs, prose, table, tag, text
-from selfright.ui.state import Step, Turn
-from selfright.ui.words import NODES, STOPPED, VERDICTS, WITHDRAWN, WORDS, Language, Words, in_words, plural_text
+from selfright.ui.state import Step, Turn, WithdrawnDraft
+from selfright.ui.words import NODES, OUTCOMES, STOPPED, VERDICTS, WITHDRAWN, WORDS, Language, Words, plural_text
+from selfright.wire.answers import VerdictReached
 from selfright.wire.user_data import TurnLine
 
 _MARK = re.compile(r"\[(\d{1,3})\]|\[(?:Source|출처): ([^\[\]\n]{1,300})\]")
@@ -233,19 +234,19 @@ def _claim(claim: Claim, words: Words) -> str:
 def _path(steps: Sequence[Step], language: Language) -> str:
     withdrawn, lines = 0, []
     for step in steps:
-        withdrawn += bool(step.withdrawn)
+        withdrawn += isinstance(step, WithdrawnDraft)
         lines.append(tag("li", _step(step, withdrawn, language)))
     return _section(WORDS[language]["path"], tag("ol", "".join(lines), cls="path") if lines else "")
 
 
 def _step(step: Step, withdrawn: int, language: Language) -> str:
-    if step.withdrawn:
-        reason = plural_text(WITHDRAWN, language, step.withdrawn)
-        head = WORDS[language]["withdrawn"].format(n=withdrawn, reason=reason)
-        draft = f" {tag('del', text(step.said[:500]))}" if step.said else ""
-        return tag("b", text(f"↩ {head}"), cls="back-step") + draft
-    if step.verdict:
-        return f"{text(WORDS[language]['verdict'])}: {tag('b', text(plural_text(VERDICTS, language, step.verdict)))}"
-    said = in_words(step.outcome, step.said, language)
+    words = WORDS[language]
+    match step:
+        case WithdrawnDraft(draft=draft, reason=reason):
+            head = words["withdrawn"].format(n=withdrawn, reason=plural_text(WITHDRAWN, language, reason))
+            return tag("b", text(f"↩ {head}"), cls="back-step") + (f" {tag('del', text(draft[:500]))}" if draft else "")
+        case VerdictReached(verdict=verdict):
+            return f"{text(words['verdict'])}: {tag('b', text(plural_text(VERDICTS, language, verdict)))}"
+    said = format_outcome(step.outcome, OUTCOMES[language])
     shown = f": {tag('span', text(said), cls='quiet')}" if said else ""
     return text(plural_text(NODES, language, step.node)) + shown

@@ -15,7 +15,7 @@ from selfright.ui.state import Memory, Turn, error_text, keep_message, listen, m
 from selfright.ui.words import PRESETS
 from selfright.wire.answers import TurnEvent
 from selfright.wire.client import AskOptions, Client, Rating, ServiceError
-from selfright.wire.user_data import SessionLine, WhoReply
+from selfright.wire.user_data import SessionInfo, WhoReply
 
 MOST_SHOWN = 12
 MOST_TITLES = 200
@@ -37,7 +37,7 @@ def show_sessions(mind: Memory, client: Client) -> None:
             _line(mind, client, line)
 
 
-def _line(mind: Memory, client: Client, line: SessionLine) -> None:
+def _line(mind: Memory, client: Client, line: SessionInfo) -> None:
     words = mind.words
     count = words["turn"] if line.turns == 1 else words["turns"].format(count=line.turns)
     when = datetime.fromtimestamp(line.updated, UTC).astimezone().strftime("%m-%d %H:%M")
@@ -54,7 +54,7 @@ def _line(mind: Memory, client: Client, line: SessionLine) -> None:
     )
 
 
-def _title(mind: Memory, client: Client, line: SessionLine) -> str:
+def _title(mind: Memory, client: Client, line: SessionInfo) -> str:
     """The first question that is kept of a conversation. It is shown as a label, where Markdown counts."""
     known = (line.session, line.created)
     if known not in mind.titles:

@@ -13,18 +13,18 @@ from typing import cast
 
 import streamlit as st
 
-from selfright.schemas import AnswerReply, Evidence, NodeOutcome
+from selfright.schemas import AnswerReply, Evidence
 from selfright.ui.markup import plain
 from selfright.ui.words import LANGUAGES, WORDS, Language, Words, language_of
 from selfright.wire.answers import (
-    CorrectedEvent,
+    AnswerCorrected,
+    AnswerToken,
     DoneEvent,
-    NodeEvent,
-    TokenEvent,
+    DraftWithdrawn,
+    NodeFinished,
     TurnEvent,
     UrgentEvent,
-    VerdictEvent,
-    WithdrawnEvent,
+    VerdictReached,
 )
 from selfright.wire.client import Client, Rating, ServiceError, forwarding_header
 from selfright.wire.user_data import TurnLine, WhoReply
@@ -35,18 +35,15 @@ MOST_DRAFT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A node that ran, and what it decided; or (``node`` is empty) a draft that was ``withdrawn``.
+class WithdrawnDraft:
+    """A draft that was heard and is withdrawn, and the judge's label for it."""
 
-    ``said`` are the service's own words, ``outcome`` the facts, which an older service does not send.
-    """
+    draft: str
+    reason: str
 
-    node: str
-    said: str = ""
-    seconds: float = 0.0
-    outcome: NodeOutcome | None = None
-    verdict: str = ""
-    withdrawn: str = ""
+
+Step = NodeFinished | VerdictReached | WithdrawnDraft
+"""What is shown of a turn's path."""
 
 
 @dataclass
@@ -78,16 +75,14 @@ class Turn:
         match event:
             case UrgentEvent(text=text):
                 self.urgent = text
-            case NodeEvent(node=node, said=said, seconds=seconds, outcome=outcome):
-                self._step(Step(node, said, seconds, outcome))
-            case VerdictEvent(verdict=verdict):
-                self._step(Step("", verdict=verdict))
-            case TokenEvent(text=text):
+            case NodeFinished() | VerdictReached():
+                self._step(event)
+            case AnswerToken(text=text):
                 self.draft = (self.draft + text)[:MOST_DRAFT]
-            case WithdrawnEvent(reason=reason):
-                self._step(Step("", said=self.draft, withdrawn=reason or "?"))
+            case DraftWithdrawn(reason=reason):
+                self._step(WithdrawnDraft(self.draft, reason))
                 self.draft = ""
-            case CorrectedEvent(text=text):
+            case AnswerCorrected(text=text):
                 self.draft = text[:MOST_DRAFT]
             case DoneEvent(answer=answer, evidence=evidence):
                 self.answer, self.evidence, self.draft = answer, list(evidence), ""

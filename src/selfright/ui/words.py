@@ -7,9 +7,7 @@ in the page when the language is switched.
 """
 
 import json
-import tomllib
 from collections.abc import Mapping
-from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -17,7 +15,7 @@ from typing import Literal
 
 import streamlit as st
 
-from selfright.schemas import NodeOutcome, RoutingDecision
+from selfright.schemas import Wording, wordings
 
 Language = Literal["ko", "en"]
 Words = Mapping[str, str]
@@ -41,9 +39,7 @@ def table(name: str) -> Mapping[Language, Words]:
     return MappingProxyType({language: TABLES[language][name] for language in LANGUAGES})
 
 
-TABLES: Mapping[Language, Mapping[str, Words]] = {
-    language: tomllib.loads(resource(f"words.{language}.toml")) for language in LANGUAGES
-}
+TABLES = wordings(__package__, "words")
 """The tables of both files. What Streamlit says by itself is in Korean alone."""
 WORDS = table("words")
 
@@ -64,57 +60,26 @@ def plural_text(names: Mapping[Language, Words], language: Language, name: str) 
     return names[language].get(name, name)
 
 
-_CLAUSES = table("clauses")
-_CLASSES = table("classes")
-_QUALITIES = table("qualities")
-_JUDGES = table("judges")
-_WHERE = table("where")
-_REASONS = table("reasons")
 _CODES = {
-    "query_class": _CLASSES,
-    "verdict": _FOUND,
-    "quality": _QUALITIES,
-    "judge": _JUDGES,
-    "stop": STOPPED,
-    "again": _WHERE,
-    "ended": STOPPED,
+    "query_class": "classes",
+    "verdict": "found",
+    "quality": "qualities",
+    "judge": "judges",
+    "stop": "stopped",
+    "again": "where",
+    "ended": "stopped",
+    "routing": "reasons",
 }
-_MOST_SOURCES = 5
-_MORE: Mapping[Language, str] = MappingProxyType({"en": " and {} more", "ko": " 외 {}개"})
-
-
-def in_words(outcome: NodeOutcome | None, said: str, language: Language) -> str:
-    """One step's line; ``said``, as it came, where the facts are not known: the service may be older, or newer."""
-    if outcome is None:
-        return said
-    facts_of = ((field.name, getattr(outcome, field.name)) for field in fields(outcome))
-    held = {name: value for name, value in facts_of if value is not None and value is not False and value != ""}
-    facts = held | {
-        name: plural_text(_CODES[name], language, held[name]).rstrip(".") for name in _CODES if name in held
+OUTCOMES: Mapping[Language, Wording] = MappingProxyType(
+    {
+        language: Wording(
+            tables["clauses"],
+            {fact: {name: said.rstrip(".") for name, said in tables[kind].items()} for fact, kind in _CODES.items()},
+        )
+        for language, tables in TABLES.items()
     }
-    facts["sufficiency"] = "" if outcome.sufficiency is None else f" ({outcome.sufficiency:.2f})"
-    facts["sources"] = outcome.provider or _sources(outcome.routing, language)
-    facts["routing"] = _reason(outcome.routing, language)
-    forms = {"passages": "passages_from"} if facts["sources"] else {}
-    forms |= {"slots": "slot"} if outcome.slots == 1 else {}
-    clauses = _CLAUSES[language]
-    names = (forms.get(name, name) for name in held)
-    return ", ".join(clauses[name].format(**facts) for name in names if name in clauses) or said
-
-
-def _sources(routing: RoutingDecision | None, language: Language) -> str:
-    if routing is None:
-        return ""
-    more = len(routing.collections) - _MOST_SOURCES
-    return ", ".join(routing.collections[:_MOST_SOURCES]) + (_MORE[language].format(more) if more > 0 else "")
-
-
-def _reason(routing: RoutingDecision | None, language: Language) -> str:
-    """Why these collections; a router of the service's own says it in words, which may hold braces."""
-    if routing is None:
-        return ""
-    template = _REASONS[language].get(routing.reason)
-    return template.format(about=routing.about) if template else routing.reason
+)
+"""How a step is told."""
 
 
 KOREAN = TABLES["ko"]["streamlit"]

@@ -1,10 +1,16 @@
 """Questions, answers, the events of a turn, searches, documents and collections; and what all bodies share."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic_core import from_json
 
-from selfright.schemas import AnswerReply, Evidence, Outcome, Reply
+from selfright.domain.events import AnswerCorrected, AnswerToken, DraftWithdrawn, NodeFinished, VerdictReached
+from selfright.schemas import AnswerReply, Evidence, Reply
+
+__all__ = ["AnswerCorrected", "AnswerToken", "DraftWithdrawn", "NodeFinished", "VerdictReached"]
 
 
 class Request(BaseModel):
@@ -66,71 +72,38 @@ class AskRequest(TurnRequest):
 class UrgentEvent(Reply):
     """What the message calls for at once, before any answer; the answer begins with it, too."""
 
-    event: Literal["urgent"] = "urgent"
-    text: str
-
-
-class NodeEvent(Reply):
-    """A node ran; ``said`` is what it decided in a few words, ``outcome`` the same as facts."""
-
-    event: Literal["node"] = "node"
-    node: str
-    seconds: float
-    said: str
-    outcome: Outcome | None = None
-
-
-class VerdictEvent(Reply):
-    """A retrieval was judged; ``sufficiency`` is null when the judge failed."""
-
-    event: Literal["verdict"] = "verdict"
-    verdict: str
-    sufficiency: float | None
-
-
-class TokenEvent(Reply):
-    """The next piece of the draft that is being written."""
-
-    event: Literal["token"] = "token"
-    text: str
-    iteration: int
-
-
-class WithdrawnEvent(Reply):
-    """The draft heard so far failed its checks: forget it, another one is coming."""
-
-    event: Literal["withdrawn"] = "withdrawn"
-    iteration: int
-    reason: str
-
-
-class CorrectedEvent(Reply):
-    """The whole answer, which takes the place of what was heard."""
-
-    event: Literal["corrected"] = "corrected"
     text: str
 
 
 class DoneEvent(Reply):
     """The turn is over: the last event. ``evidence`` is what the answer was written from."""
 
-    event: Literal["done"] = "done"
     answer: AnswerReply
     evidence: list[Evidence] = Field(default_factory=list)
 
 
-class ErrorEvent(Reply):
-    """The turn failed: the last event."""
+TurnEvent = UrgentEvent | NodeFinished | VerdictReached | AnswerToken | DraftWithdrawn | AnswerCorrected | DoneEvent
+_EVENTS: Mapping[str, TypeAdapter[Any]] = MappingProxyType(
+    {
+        "urgent": TypeAdapter(UrgentEvent),
+        "node": TypeAdapter(NodeFinished),
+        "verdict": TypeAdapter(VerdictReached),
+        "token": TypeAdapter(AnswerToken),
+        "withdrawn": TypeAdapter(DraftWithdrawn),
+        "corrected": TypeAdapter(AnswerCorrected),
+        "done": TypeAdapter(DoneEvent),
+        "error": TypeAdapter(ErrorReply),
+    }
+)
 
-    event: Literal["error"] = "error"
-    error: ErrorBody
 
-
-TurnEvent = Annotated[
-    UrgentEvent | NodeEvent | VerdictEvent | TokenEvent | WithdrawnEvent | CorrectedEvent | DoneEvent | ErrorEvent,
-    Field(discriminator="event"),
-]
-TURN_EVENT: TypeAdapter[TurnEvent] = TypeAdapter(TurnEvent)
+def read_event(data: str) -> TurnEvent | ErrorReply:
+    """An event as it is sent, its name under ``event``. Raises ``ValueError`` for one that is not known."""
+    sent = from_json(data)
+    if not isinstance(sent, dict) or sent.get("event") not in _EVENTS:
+        raise ValueError("the event has no name that is known")
+    event: TurnEvent | ErrorReply = _EVENTS[sent["event"]].validate_python(sent)
+    return event
 
 
 class SearchRequest(Request):

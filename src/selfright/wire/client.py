@@ -4,9 +4,8 @@
 ...     print(client.ask("How do I install it?").answer)
 """
 
-import importlib.util
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
@@ -63,8 +62,7 @@ class Client:
         timeout_s: float = TIMEOUT_S,
         transport: "httpx.BaseTransport | None" = None,
     ) -> None:
-        if importlib.util.find_spec("httpx") is None:
-            raise MissingExtra("what the client needs", 'pip install "selfright[server]"')
+        MissingExtra.check("what the client needs", "server", "httpx")
         import httpx
 
         self._http = httpx.Client(
@@ -122,7 +120,7 @@ class Client:
         """The collections that may be searched."""
         return self._send(answers.CollectionsReply, "GET", "/v1/collections").collections
 
-    def sessions(self) -> list[user_data.SessionLine]:
+    def sessions(self) -> list[user_data.SessionInfo]:
         """The conversations that are kept, the one used last first."""
         return self._send(user_data.SessionsReply, "GET", "/v1/sessions").sessions
 
@@ -239,28 +237,22 @@ def _events(lines: Iterable[str]) -> Iterator[answers.TurnEvent]:
         if not line.startswith("data:"):  # the data of an event is one line
             continue
         try:
-            event = answers.TURN_EVENT.validate_json(line.removeprefix("data:"))
-        except ValidationError:
+            event = answers.read_event(line.removeprefix("data:"))
+        except ValueError:
             raise ServiceError("the stream has an event that this version does not know; update the client") from None
-        if isinstance(event, answers.ErrorEvent):
-            raise _error(event.error, None, None)
+        if isinstance(event, answers.ErrorReply):
+            raise ServiceError(event.error.message, code=event.error.code)
         yield event
 
 
 def _refusal(status: int, content: bytes, headers: Mapping[str, str]) -> ServiceError:
     """The error that a reply without success tells of, whoever sent it."""
+    message, code = f"status {status} came instead of an answer; is this the address of a Selfright service?", ""
+    with suppress(ValidationError):
+        error = answers.ErrorReply.model_validate_json(content).error
+        message, code = error.message, error.code
     wait = headers.get("retry-after", "")
-    retry_after = float(wait) if wait.isdigit() else None
-    try:
-        body = answers.ErrorReply.model_validate_json(content).error
-    except ValidationError:
-        message = f"status {status} came instead of an answer; is this the address of a Selfright service?"
-        return ServiceError(message, status=status, retry_after=retry_after)
-    return _error(body, status, retry_after)
-
-
-def _error(body: answers.ErrorBody, status: int | None, retry_after: float | None) -> ServiceError:
-    return ServiceError(body.message, status=status, code=body.code, retry_after=retry_after)
+    return ServiceError(message, status=status, code=code, retry_after=float(wait) if wait.isdigit() else None)
 
 
 def _quote(name: str) -> str:

@@ -5,27 +5,20 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from selfright.domain.traces import Pass, Rating
+from selfright.memory.conversation import SessionInfo
 from selfright.schemas import AnswerReply, Cost, Outcome, Reply
 from selfright.wire.answers import Flag, Request
+
+__all__ = ["SessionInfo"]
 
 _Word = Annotated[str, Field(max_length=1_000)]
 FactValue = _Word | bool | int | float | None | Annotated[list[_Word], Field(max_length=100)]
 
 
-class SessionLine(Reply):
-    """A session in a list. Times are Unix seconds; ``unfinished``: a crash left a question without an answer."""
-
-    session: str
-    turns: int
-    created: float
-    updated: float
-    unfinished: bool
-
-
 class SessionsReply(Reply):
-    """The caller's sessions, the one used last first."""
+    """The caller's sessions, the one used last first; ``unfinished``: a crash left a question without an answer."""
 
-    sessions: list[SessionLine]
+    sessions: list[SessionInfo]
 
 
 class TurnLine(Reply):

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from selfright.schemas import NodeOutcome
 from selfright.ui.answers import link_citations, whole
 from selfright.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
-from selfright.ui.state import Step, Turn
+from selfright.ui.state import Turn
 from selfright.ui.words import WORDS, Language
+from selfright.wire.answers import NodeFinished
 from tests.support.answers import EVALUATION, cited, passage, reply
 
 SPANS = st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), max_size=6)
@@ -101,7 +102,7 @@ def test_a_weak_answer_looks_weak_without_unfolding_anything(language: Language)
 
 def test_steps_name_no_nodes() -> None:
     found, stopped = NodeOutcome(passages=12), NodeOutcome(stop="adequate")
-    steps = [Step("retrieve", outcome=found), Step("quality_check", outcome=stopped)]
+    steps = [NodeFinished("retrieve", 0.1, found), NodeFinished("quality_check", 0.1, stopped)]
     turn = Turn("?", answer=reply("x"), steps=steps)
     markup = whole(turn, "t", "en")
     assert "found 12 passages" in markup

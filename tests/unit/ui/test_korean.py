@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from selfright.schemas import NodeOutcome, RoutingDecision
-from selfright.ui.words import KOREAN, WITH_A_PART, in_words, script
+from selfright.schemas import NodeOutcome, RoutingDecision, format_outcome
+from selfright.ui.words import KOREAN, OUTCOMES, WITH_A_PART, Language, script
 
 LATIN = re.compile(r"[A-Za-z]{2,}")
 
@@ -23,6 +23,10 @@ def outcome(**facts: Any) -> NodeOutcome:
     if "routing" in facts:
         facts["routing"] = TypeAdapter(RoutingDecision).validate_python({"collections": [], **facts["routing"]})
     return NodeOutcome(**{name: value for name, value in facts.items() if name in known})
+
+
+def in_words(found: NodeOutcome, language: Language) -> str:
+    return format_outcome(found, OUTCOMES[language])
 
 
 @pytest.mark.parametrize(
@@ -57,8 +61,8 @@ def outcome(**facts: Any) -> NodeOutcome:
     ],
 )
 def test_steps_are_told_in_the_readers_language(facts: dict[str, object], korean: str) -> None:
-    assert in_words(outcome(**facts), "", "ko") == korean
-    assert "_" not in in_words(outcome(**facts), "", "en")
+    assert in_words(outcome(**facts), "ko") == korean
+    assert "_" not in in_words(outcome(**facts), "en")
 
 
 @pytest.mark.parametrize(
@@ -78,22 +82,20 @@ def test_steps_are_told_in_the_readers_language(facts: dict[str, object], korean
     ],
 )
 def test_steps_are_told_in_plain_english(facts: dict[str, object], plain: str) -> None:
-    assert in_words(outcome(**facts), "", "en") == plain
+    assert in_words(outcome(**facts), "en") == plain
 
 
 def test_what_is_not_known_stays_as_it_came() -> None:
-    assert in_words(None, "7 wonders, all told", "ko") == "7 wonders, all told"
-    assert in_words(outcome(wonders=7), "7 wonders, all told", "ko") == "7 wonders, all told"
-    assert in_words(outcome(stop="bored"), "stop: bored", "ko") == "그만: bored"
+    assert in_words(outcome(stop="bored"), "ko") == "그만: bored"
     by_slots = outcome(passages=2, routing={"collections": ["drugs", "news"], "reason": "by {slots}"})
-    assert in_words(by_slots, "2 passages from drugs, news, by {slots}", "ko") == "drugs, news에서 문단 2개, by {slots}"
-    assert in_words(outcome(), "", "ko") == ""
+    assert in_words(by_slots, "ko") == "drugs, news에서 문단 2개, by {slots}"
+    assert in_words(outcome(), "ko") == ""
 
 
 def test_of_many_collections_the_first_are_named() -> None:
     many = outcome(passages=2, routing={"collections": list("abcdefg"), "reason": "named_by_user"})
-    assert in_words(many, "", "ko") == "a, b, c, d, e 외 2개에서 문단 2개, 사용자가 지정함"
-    assert in_words(many, "", "en") == "2 passages from a, b, c, d, e and 2 more, named by the user"
+    assert in_words(many, "ko") == "a, b, c, d, e 외 2개에서 문단 2개, 사용자가 지정함"
+    assert in_words(many, "en") == "2 passages from a, b, c, d, e and 2 more, named by the user"
 
 
 def test_streamlits_words_go_both_ways() -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from selfright.domain.errors import ServiceError
 from selfright.ui.state import listen
-from selfright.wire.answers import TokenEvent, TurnEvent
+from selfright.wire.answers import AnswerToken, TurnEvent
 
 
-def token(text: str) -> TokenEvent:
-    return TokenEvent(text=text, iteration=0)
+def token(text: str) -> AnswerToken:
+    return AnswerToken(text=text, iteration=0)
 
 
 def test_all_events_come_in_order_and_silence_is_told() -> None:

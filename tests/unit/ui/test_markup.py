@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from selfright.schemas import NodeOutcome, RoutingDecision
 from selfright.ui.answers import live, whole
 from selfright.ui.markup import figure_bars, link_out, plain, prose, tag, text
-from selfright.ui.state import Step, Turn
+from selfright.ui.state import Turn, WithdrawnDraft
 from selfright.ui.words import LANGUAGES
+from selfright.wire.answers import NodeFinished, VerdictReached
 from tests.support.answers import EVALUATION, cited, passage, reply
 
 HOSTILE = """<script>x</script>"' onload=x <img src=x onerror=x> javascript:x </details></section>&lt; [1] **b** `c`"""
@@ -71,7 +72,7 @@ def a_turn(said: str) -> Turn:
     evaluation = {**EVALUATION, "claims": [claim], "missing_info": [said], "source": said, "reason": said}
     step = {
         "query": said,
-        "verdict": said,
+        "verdict": "correct",
         "overall": 0.5,
         "documents": [said],
         "improvement": 0.1,
@@ -86,10 +87,10 @@ def a_turn(said: str) -> Turn:
     routing = RoutingDecision(collections=[said], reason=said, fallback=False, about=said)
     outcome = NodeOutcome(passages=1, routing=routing, provider=said, stop=said)
     steps = [
-        Step(said, said),
-        Step(said, said, outcome=outcome),
-        Step("", verdict=said),
-        Step("", said=said, withdrawn=said),
+        NodeFinished(said, 0.1),
+        NodeFinished(said, 0.1, outcome),
+        VerdictReached(said, None),
+        WithdrawnDraft(said, said),
     ]
     return Turn(said, steps, said, answer, [passage(said + "xyz", (0, 2), document=said, **fields)])
 

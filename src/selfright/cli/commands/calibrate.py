@@ -49,13 +49,13 @@ def calibrate(selfright: "Selfright", labelled: Path, out: Path | None, risk: fl
     the labels look swapped, or every question would get the same verdict, it is stored only after a question. Label
     the passages that a search returns, several for each question, so that the figures reflect real use.
     """
-    from selfright.cli.plots import check_installed
+    from selfright.cli.plots import NEEDS
     from selfright.cli.progress import bar
-    from selfright.domain.errors import InputError
+    from selfright.domain.errors import InputError, MissingExtra
     from selfright.roles.calibration.refit import harms
 
     if out is not None:
-        check_installed()
+        MissingExtra.check(*NEEDS)
     with bar("Grading") as progress:
         report, path = selfright.calibrate(labelled, risk=risk, progress=progress, accept=yes or _confirm)
     figures = _figures(report)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from selfright.cli.commands.options import F, index_option, json_option, print_json, set_option, tell, values_of
+from selfright.cli.commands.options import F, index_option, json_option, set_option, tell, values_of
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
@@ -68,8 +68,7 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
 
     Its corpus is indexed once and cached, a few sets at a time; --index uses your own index over the same ids.
     """
-    from selfright.cli.experiment_report import figures
-    from selfright.cli.experiment_report import tell as tell_study
+    from selfright.cli.experiment_report import figures, lines
     from selfright.cli.progress import bar
     from selfright.evals.beir import load
     from selfright.evals.retrieval import MEASURES, evaluate_retrieval, parse_measures, write_runs
@@ -80,10 +79,7 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
     with _corpus(data, index, values_of(options["assignments"])) as selfright, bar("Searching") as progress:
         measured = evaluate_retrieval(selfright, data, measures=measures or MEASURES, seed=seed, progress=progress)
     files = [*_write_files(measured.study, out), *write_runs(measured, out)] if out else []
-    if options["as_json"]:
-        print_json(figures(measured.study, files))
-    else:
-        tell_study(measured.study, files)
+    tell(figures(measured.study, files), lines(measured.study, files), as_json=options["as_json"])
 
 
 @evaluate.command()
@@ -102,8 +98,7 @@ def answers(presets: tuple[str, ...], **options: Any) -> int:
 
 def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, out: Path | None, **options: Any) -> int:
     """Asks, writes and tells, as the options of both commands say; gives back the exit code."""
-    from selfright.cli.experiment_report import failures, figures
-    from selfright.cli.experiment_report import tell as tell_study
+    from selfright.cli.experiment_report import failures, figures, lines
     from selfright.cli.progress import bar
     from selfright.evals.reading import load
     from selfright.evals.running import Plan
@@ -118,10 +113,7 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
     with bar("Asking") as progress:
         study = run(plan, out, progress)
     files = _write_files(study, out, options["no_texts"]) if out else []
-    if options["as_json"]:
-        print_json(figures(study, files))
-    else:
-        tell_study(study, files)
+    tell(figures(study, files), lines(study, files), as_json=options["as_json"])
     return failures(study)
 
 

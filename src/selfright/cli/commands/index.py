@@ -59,23 +59,13 @@ def collections(selfright: "Selfright", as_json: bool) -> None:
 
 
 def _show(found: "list[Collection]", as_json: bool) -> None:
-    forms = [_form(collection) for collection in found]
-    tell(forms, map(_line, forms), as_json=as_json)
+    tell([asdict(collection) for collection in found], map(_line, found), as_json=as_json)
 
 
-def _line(form: dict[str, Any]) -> str:
-    declared = [f"{part}: {', '.join(form[part])}" for part in ("classes", "slots") if form[part]]
-    return "\t".join([form["name"], f"{form['documents']:,} documents", form["description"] or "-", *declared])
-
-
-def _form(collection: "Collection") -> dict[str, Any]:
-    return {
-        "name": collection.name,
-        "description": collection.description,
-        "classes": [kind.value for kind in collection.classes],
-        "slots": list(collection.slots),
-        "documents": collection.documents,
-    }
+def _line(collection: "Collection") -> str:
+    kinds = {"classes": collection.classes, "slots": collection.slots}
+    declared = [f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names]
+    return "\t".join([collection.name, f"{collection.documents:,} documents", collection.description or "-", *declared])
 
 
 @click.command()

@@ -3,7 +3,7 @@
 import importlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -31,11 +31,8 @@ _WORTH_TELLING = 200  # passages without vectors: some seconds of work
 
 def tell_report(report: "Report", *, as_json: bool, pruned: bool = False, dry_run: bool = False) -> None:
     """Counts on stdout; on stderr the files that failed, and the first ten that were passed over, with reasons."""
-    _tell_failed(report)
-    _tell_skipped(report)
-    _tell_recognised(report)
-    if report.kept:
-        say(f"{report.kept:,} documents of files that cannot be read stay as they were")
+    for remark in _remarks(report):
+        say(remark)
     if as_json:
         print_json(report_form(report, pruned=pruned, dry_run=dry_run))
     else:
@@ -95,26 +92,19 @@ def _counts(report: "Report", *, pruned: bool) -> dict[str, int]:
     return counts | {"passages": report.passages}
 
 
-def _tell_failed(report: "Report") -> None:
-    for path, why in report.failed[:_LISTED]:
-        say(f"{path}: {why}")
-    more = Counter(why for _, why in report.failed[_LISTED:])
-    if more:
-        say(f"and {sum(more.values()):,} more that failed: {_format_counts(more.items())}")
-
-
-def _tell_skipped(report: "Report") -> None:
-    for path, why in report.skipped_names[:_NAMED]:
-        say(f"passed over {path} ({why})")
+def _remarks(report: "Report") -> Iterator[str]:
+    yield from (f"{path}: {why}" for path, why in report.failed[:_LISTED])
+    if more := Counter(why for _, why in report.failed[_LISTED:]):
+        yield f"and {more.total():,} more that failed: {_format_counts(more.items())}"
+    yield from (f"passed over {path} ({why})" for path, why in report.skipped_names[:_NAMED])
     if report.skipped > _NAMED:
-        say(f"passed over {report.skipped:,} in all: {_format_counts(report.skipped_why)}")
-
-
-def _tell_recognised(report: "Report") -> None:
+        yield f"passed over {report.skipped:,} in all: {_format_counts(report.skipped_why)}"
     for name, pages in report.recognised[:_NAMED]:
-        say(f"{name}: text of scanned pages recognised (OCR; may have errors or gaps): {pages}")
+        yield f"{name}: text of scanned pages recognised (OCR; may have errors or gaps): {pages}"
     if len(report.recognised) > _NAMED:
-        say(f"text of scanned pages recognised in {len(report.recognised):,} documents")
+        yield f"text of scanned pages recognised in {len(report.recognised):,} documents"
+    if report.kept:
+        yield f"{report.kept:,} documents of files that cannot be read stay as they were"
 
 
 def _format_counts(counts: Iterable[tuple[str, int]]) -> str:
@@ -184,11 +174,12 @@ class Watch:
 
     def go(self) -> int:
         """Until Ctrl-C. What cannot be done now is said once and tried again; raises ``MissingExtra``."""
-        from selfright.domain.errors import SelfrightError
+        from selfright.domain.errors import MissingExtra, SelfrightError
 
+        MissingExtra.check("watchfiles, which tells of changes,", "watch", "watchfiles")
         states: dict[str, tuple[int, int]] = {}
         told, pending = "", True
-        watched = _watchfiles().watch(
+        watched = importlib.import_module("watchfiles").watch(
             *self.folders, watch_filter=None, rust_timeout=_LOOK_MS, yield_on_timeout=True, raise_interrupt=False
         )
         try:
@@ -231,12 +222,3 @@ class Watch:
         if report.added or report.replaced or report.removed:
             tell_changes(report)
             click.echo(format_counts(_counts(report, pruned=True)), err=True)
-
-
-def _watchfiles() -> Any:
-    from selfright.domain.errors import MissingExtra
-
-    try:
-        return importlib.import_module("watchfiles")
-    except ImportError as error:
-        raise MissingExtra("watchfiles, which tells of changes,", 'pip install "selfright[watch]"') from error

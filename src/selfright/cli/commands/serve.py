@@ -1,7 +1,6 @@
 """``selfright serve`` and ``selfright mcp``."""
 
 import asyncio
-import importlib.util
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -43,7 +42,6 @@ def serve(values: dict[str, Any], paths: tuple[Path, ...], host: str, port: int,
     from selfright.server.running import serve_by_workers
 
     index_first(paths, values)
-    tell_missing_index(values)
     tell_missing_keys(values)
     if workers > 1:
         serve_by_workers(values, workers, host, port, _tell)
@@ -52,24 +50,20 @@ def serve(values: dict[str, Any], paths: tuple[Path, ...], host: str, port: int,
 
 
 def index_first(paths: tuple[Path, ...], values: Mapping[str, Any]) -> None:
-    """Adds files and folders to the index; tells of those that cannot be read."""
-    if not paths:
-        return
+    """Adds files and folders to the index; tells of those that cannot be read, and where there is no index after all.
+
+    That may be meant: the first upload makes one.
+    """
     from selfright.api.selfright import Selfright
     from selfright.cli.progress import bar
-
-    with Selfright.open(**values) as selfright, bar("Indexing") as progress:
-        report = selfright.add(paths, progress=progress)
-    for path, why in report.failed:
-        say(f"{path}: {why}")
-
-
-def tell_missing_index(values: Mapping[str, Any]) -> None:
-    """Says where there is no index yet, which may be meant: the first upload makes one."""
-    from selfright.api.selfright import Selfright
     from selfright.domain.errors import IndexNotFound
 
     with Selfright.open(**values) as selfright:
+        if paths:
+            with bar("Indexing") as progress:
+                report = selfright.add(paths, progress=progress)
+            for path, why in report.failed:
+                say(f"{path}: {why}")
         try:
             selfright.collections()
         except IndexNotFound as error:
@@ -102,8 +96,7 @@ def check_installed() -> None:
     """Raises ``MissingExtra`` where the service's packages are not installed."""
     from selfright.domain.errors import MissingExtra
 
-    if not all(map(importlib.util.find_spec, _NEEDED)):
-        raise MissingExtra("what the service needs", 'pip install "selfright[server]"')
+    MissingExtra.check("what the service needs", "server", *_NEEDED)
 
 
 def _tell(url: str) -> None:
@@ -124,8 +117,7 @@ def mcp(values: dict[str, Any], http: bool, host: str, port: int) -> None:
     from selfright.api.selfright import Selfright
     from selfright.domain.errors import MissingExtra
 
-    if not all(map(importlib.util.find_spec, ("mcp", *_NEEDED))):
-        raise MissingExtra("what MCP needs", 'pip install "selfright[mcp]"')
+    MissingExtra.check("what MCP needs", "mcp", "mcp", *_NEEDED)
     if http:
         from selfright.server.running import serve
 

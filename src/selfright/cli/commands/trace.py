@@ -1,11 +1,10 @@
 """``selfright trace``."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
-from selfright.cli.commands.options import index_option, json_option, set_option, tell, values_of
+from selfright.cli.commands.options import format_counts, index_option, json_option, set_option, tell, values_of
 
 if TYPE_CHECKING:
     from selfright.domain.traces import Replay
@@ -79,6 +78,7 @@ def replay(
     """
     from selfright.api.selfright import Selfright
     from selfright.domain.flags import by_their_names
+    from selfright.schemas import replay_view
     from selfright.settings import FLAG_NAMES
 
     values = by_their_names(values_of(assignments, index=index))
@@ -86,7 +86,7 @@ def replay(
     settings = {name: value for name, value in values.items() if name not in FLAG_NAMES}
     with Selfright.open(**settings) as selfright:
         replayed = selfright.replay(trace_id, preset=preset, flags=flags, start_at=start_at, live=live)
-    tell(_form(replayed), [_cost_line(replayed)], as_json=as_json)
+    tell(replay_view(replayed), [_cost_line(replayed)], as_json=as_json)
 
 
 @trace.command()
@@ -104,34 +104,19 @@ def forget(trace_id: str | None, user: str | None, everything: bool) -> None:
     click.echo(f"{count} deleted", err=True)
 
 
-def _form(replayed: "Replay") -> dict[str, object]:
-    from dataclasses import asdict
-
-    from selfright.schemas import answer_view
-
-    return {
-        "of": replayed.of.id,
-        "faithful": replayed.faithful,
-        "answer": answer_view(replayed.answer),
-        "fresh_cost": asdict(replayed.fresh),
-        "reused": dict(replayed.reused),
-        "asked": dict(replayed.asked),
-        "missing": list(replayed.missing),
-        "notes": list(replayed.notes),
-        "before": replayed.of.answer,
-    }
-
-
 def _cost_line(replayed: "Replay") -> str:
     from selfright.cli.render_answer import account
     from selfright.telemetry.drawing import plain
 
     before = replayed.of.answer or {}
+    reused, asked = (
+        format_counts(dict(sorted(counts.items()))) or "nothing" for counts in (replayed.reused, replayed.asked)
+    )
     same = before.get("answer") == replayed.answer.answer
     rows = [
         f"answer: {'as before' if same else 'another one'}; "
         f"stopped {plain(before.get('stop_reason', '?'))} before, {replayed.answer.stop_reason.value} now",
-        f"reused: {_format_counts(replayed.reused)}; asked anew: {_format_counts(replayed.asked)}; "
+        f"reused: {reused}; asked anew: {asked}; "
         f"model calls: {replayed.answer.cost.llm_calls} (a fresh run: {replayed.fresh.llm_calls})",
         *(
             f"missing: {plain(one)}; this is not what a fresh run gives (--live asks for it)"
@@ -140,7 +125,3 @@ def _cost_line(replayed: "Replay") -> str:
         *(f"note: {plain(note)}" for note in replayed.notes),
     ]
     return "\n".join([account(replayed.answer), "", f"Replay of {replayed.of.id}:", *(f"  {row}" for row in rows)])
-
-
-def _format_counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{port} {count}" for port, count in sorted(counts.items())) or "nothing"

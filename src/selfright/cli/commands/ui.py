@@ -1,15 +1,12 @@
 """``selfright ui``: the service and the page over it, started and ended together."""
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 import click
 
 from selfright.cli.commands.options import index_option, preset_option, set_option, with_settings
-from selfright.cli.commands.serve import check_installed, index_first, tell_missing_index
-
-HERE = "127.0.0.1"
+from selfright.cli.commands.serve import check_installed, index_first
 
 
 @click.command()
@@ -33,10 +30,10 @@ def ui(values: dict[str, Any], paths: tuple[Path, ...], port: int, service: str 
     Starts the service and the page on free ports of this machine, prints the page's address, and stops both on
     Ctrl-C or SIGTERM. If there are API keys, the page asks for one, or uses SELFRIGHT_API_KEY.
     """
-    from selfright.domain.errors import UsageError
+    from selfright.domain.errors import MissingExtra, UsageError
 
-    check_page_installed()
-    from selfright.cli.ui_process import PageProcess
+    MissingExtra.check("what the page needs", "ui", "streamlit", "httpx")
+    from selfright.cli.ui_process import HERE, PageProcess
 
     if service is not None:
         if paths or values:
@@ -49,17 +46,8 @@ def ui(values: dict[str, Any], paths: tuple[Path, ...], port: int, service: str 
     from selfright.server.running import serve
 
     index_first(paths, values)
-    tell_missing_index(values)
     with PageProcess(port, reports, _tell) as page:
         serve(Selfright.open(**values), HERE, 0, page.start)
-
-
-def check_page_installed() -> None:
-    """Raises ``MissingExtra`` where the page's packages are not installed."""
-    from selfright.domain.errors import MissingExtra
-
-    if not all(map(importlib.util.find_spec, ("streamlit", "httpx"))):
-        raise MissingExtra("what the page needs", 'pip install "selfright[ui]"')
 
 
 def _tell(url: str) -> None:

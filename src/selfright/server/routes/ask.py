@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -19,22 +20,11 @@ from selfright.domain.events import (
     VerdictReached,
 )
 from selfright.domain.turns import TurnOptions
-from selfright.schemas import AnswerReply, Reply, answer_view, evidence_view, search_method_view, search_view
+from selfright.schemas import AnswerReply, answer_view, evidence_view, search_method_view, search_view, step_view
 from selfright.server.middleware import refusal_for
 from selfright.server.service import caller_of, in_thread, service_of
 from selfright.server.turns import EventStream, PreparedTurn, answer_turn, events, frame, prepare_turn
-from selfright.wire.answers import (
-    AskRequest,
-    CorrectedEvent,
-    ErrorEvent,
-    NodeEvent,
-    SearchReply,
-    SearchRequest,
-    TokenEvent,
-    UrgentEvent,
-    VerdictEvent,
-    WithdrawnEvent,
-)
+from selfright.wire.answers import AskRequest, SearchReply, SearchRequest
 
 router = APIRouter()
 
@@ -66,31 +56,33 @@ async def server_events(turn: PreparedTurn) -> AsyncGenerator[ServerSentEvent, N
     """The frames of a turn; an error ends them with an event of its own."""
     try:
         if urgent := await in_thread(turn.service.selfright.urgent, turn.question):
-            yield frame(UrgentEvent(text=urgent).model_dump(), "urgent")
+            yield frame({"event": "urgent", "text": urgent}, "urgent")
         async with aclosing(events(turn)) as running:
             async for event in running:
                 told_event = wire_event(event)
                 yield frame(told_event, str(told_event["event"]))
     except Exception as error:
-        refused = ErrorEvent(error=refusal_for(error, turn.request_id).body())
-        yield frame(refused.model_dump(), refused.event)
+        refused = refusal_for(error, turn.request_id).body()
+        yield frame({"event": "error", "error": refused.model_dump()}, "error")
 
 
-_FORMS: Mapping[type, type[Reply]] = {
-    NodeFinished: NodeEvent,
-    VerdictReached: VerdictEvent,
-    AnswerToken: TokenEvent,
-    DraftWithdrawn: WithdrawnEvent,
-    AnswerCorrected: CorrectedEvent,
+_NAMES: Mapping[type, str] = {
+    VerdictReached: "verdict",
+    AnswerToken: "token",
+    DraftWithdrawn: "withdrawn",
+    AnswerCorrected: "corrected",
 }
 
 
 def wire_event(event: TurnEvent) -> dict[str, Any]:
     """An event of a turn as it is sent."""
-    if isinstance(event, TurnFinished):
-        answer = event.answer
-        return {"event": "done", "answer": answer_view(answer), "evidence": evidence_view(answer.strips)}
-    return _FORMS[type(event)].model_validate(event).model_dump()
+    match event:
+        case TurnFinished(answer=answer):
+            return {"event": "done", "answer": answer_view(answer), "evidence": evidence_view(answer.strips)}
+        case NodeFinished():
+            return {"event": "node", **step_view(event)}
+        case _:
+            return {"event": _NAMES[type(event)], **asdict(event)}
 
 
 @router.post("/v1/search", response_model=SearchReply, tags=["documents"])

@@ -7,9 +7,9 @@ import time
 import unicodedata
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
@@ -19,12 +19,11 @@ from starlette.formparsers import MultiPartException
 
 from selfright.background import Deadline
 from selfright.domain.errors import IndexNotFound, UnreadableFile
-from selfright.domain.passages import DEFAULT_COLLECTION, Document
+from selfright.domain.passages import DEFAULT_COLLECTION, Document, DocumentInfo
 from selfright.domain.routing import collection_name
 from selfright.server.admission import Limits
 from selfright.server.errors import Refused
-from selfright.server.routes.names import NAME
-from selfright.server.service import Caller, Service, caller_of, in_thread, service_of
+from selfright.server.service import NAME, Caller, Service, caller_of, in_thread, service_of
 from selfright.server.turns import unless_gone
 from selfright.wire.answers import CollectionsReply, DocumentReply, DocumentsReply, UploadReply
 from selfright.wire.user_data import DeletedReply
@@ -104,8 +103,7 @@ async def _take(
             report = await service.take_in(caller, path, safe, collection, deadline)
     except UnreadableFile as error:
         return {**empty, "errors": [error.why]}
-    told = {count: getattr(report, count) for count in ("added", "replaced", "unchanged", "passages", "documents")}
-    return {**empty, **told, "errors": [why for _, why in report.failed[:_MOST_ERRORS]]}
+    return {**empty, **asdict(report), "errors": [why for _, why in report.failed[:_MOST_ERRORS]]}
 
 
 @asynccontextmanager
@@ -173,14 +171,8 @@ async def list_collections(request: Request) -> Any:
         found = await in_thread(selfright.collections)
     except IndexNotFound:
         found = []
-    names = ("name", "description", "documents")
-    return {
-        "collections": [
-            {**{name: getattr(each, name) for name in names}, "writable": caller.changes(each.name)}
-            for each in found
-            if caller.sees(each.name)
-        ]
-    }
+    seen = [each for each in found if caller.sees(each.name)]
+    return {"collections": [{**asdict(each), "writable": caller.changes(each.name)} for each in seen]}
 
 
 @router.get("/v1/documents", response_model=DocumentsReply)
@@ -192,8 +184,17 @@ async def list_documents(
     named: Annotated[str, Query(max_length=200, description="only those with this in their title or id")] = "",
 ) -> Any:
     """Lists documents, ordered by id, a page at a time."""
-    wanted = _Wanted(collection, after, limit, named)
-    return await in_thread(_page, service_of(request), caller_of(request), wanted)
+    caller, selfright = caller_of(request), service_of(request).selfright
+    within = caller.collections if collection is None else (collection,)
+    found: Sequence[DocumentInfo] = ()
+    if collection is None or caller.sees(collection):
+        with suppress(IndexNotFound):
+            found = await in_thread(selfright.document_page, after, limit + 1, within, named)
+    page = found[:limit]
+    return {
+        "documents": [{**asdict(info), "removable": caller.changes(info.collection)} for info in page],
+        "next": page[-1].id if len(found) > limit else None,
+    }
 
 
 @router.post("/v1/documents", response_model=UploadReply, openapi_extra=FORM)
@@ -225,32 +226,6 @@ async def delete_document(document_id: Id, request: Request) -> Any:
             raise Refused(403, "read_only", f"this key may not change collection '{document.collection}'")
         removed = await in_thread(service.selfright.remove, [document_id])
     return {"deleted": len(removed)}
-
-
-class _Wanted(NamedTuple):
-    """Which documents are to be listed."""
-
-    collection: str | None
-    after: str
-    limit: int
-    named: str
-
-
-def _page(service: Service, caller: Caller, wanted: _Wanted) -> dict[str, Any]:
-    within = caller.collections if wanted.collection is None else (wanted.collection,)
-    found = []
-    if wanted.collection is None or caller.sees(wanted.collection):
-        with suppress(IndexNotFound):
-            found = service.selfright.document_page(wanted.after, wanted.limit + 1, within, wanted.named)
-    page = found[: wanted.limit]
-    names = ("id", "title", "collection", "language", "characters", "passages")
-    return {
-        "documents": [
-            {**{name: getattr(info, name) for name in names}, "removable": caller.changes(info.collection)}
-            for info in page
-        ],
-        "next": page[-1].id if len(found) > wanted.limit else None,
-    }
 
 
 def _visible(service: Service, caller: Caller, document_id: str) -> Document:

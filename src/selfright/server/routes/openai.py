@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -105,13 +105,20 @@ def session_of(body: ChatRequest, header: str | None) -> str | None:
 
 def reply(answer: Answer, instructed: bool) -> ChatReply:
     """A whole chat completion."""
+    notes = AnswerReply.model_validate(answer_notes(answer, instructed))
+    return _completion(answer.trace_id, answer.preset, answer.answer, usage(answer), notes)
+
+
+def _completion(
+    made_by: str, model: str, text: str, tokens: Mapping[str, int], notes: AnswerReply | None = None
+) -> ChatReply:
     return ChatReply(
-        id=f"chatcmpl-{answer.trace_id}",
+        id=f"chatcmpl-{made_by}",
         created=int(time.time()),
-        model=answer.preset,
-        choices=[Choice(message=AssistantMessage(content=answer.answer))],
-        usage=Usage(**usage(answer)),
-        selfright=AnswerReply.model_validate(answer_notes(answer, instructed)),
+        model=model,
+        choices=[Choice(message=AssistantMessage(content=text))],
+        usage=Usage(**tokens),
+        selfright=notes,
     )
 
 
@@ -231,23 +238,14 @@ async def complete(
     preset = body.model
     if not body.stream and (chore := chore_of(said.question)):
         if not service_of(request).selfright.has_model:
-            return _without_a_turn(body.model, request, answer_chore(chore, said.question))
+            none = dict.fromkeys(Usage.model_fields, 0)
+            return _completion(request.scope["state"]["request_id"], preset, answer_chore(chore, said.question), none)
         preset, more = "llm", {}
     turn = await prepare_turn(request, said.question, extras.model_copy(update={"preset": preset}), more)
     if body.stream:
         wants_usage = bool(body.stream_options and body.stream_options.include_usage)
         return await event_stream(turn, Chunks(turn, body.model, said.instructed, wants_usage, extras.live).frames())
     return reply(await answer_turn(turn, request), said.instructed)
-
-
-def _without_a_turn(model: str, request: Request, text: str) -> ChatReply:
-    return ChatReply(
-        id=f"chatcmpl-{request.scope['state']['request_id']}",
-        created=int(time.time()),
-        model=model,
-        choices=[Choice(message=AssistantMessage(content=text))],
-        usage=Usage(prompt_tokens=0, completion_tokens=0, total_tokens=0),
-    )
 
 
 @router.get("/v1/models", response_model=ModelsReply)

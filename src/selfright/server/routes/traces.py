@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Request
 from selfright.domain.errors import InputError
 from selfright.domain.traces import ReplayOptions, Trace
 from selfright.domain.turns import Scope
-from selfright.schemas import answer_view
+from selfright.schemas import replay_view
 from selfright.server.errors import Refused
 from selfright.server.service import Service, caller_of, in_thread, service_of
 from selfright.server.turns import check_flags, unless_gone
@@ -53,9 +53,7 @@ async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> A
     with await service.limiter.acquire(caller.key):
         options: ReplayOptions = {"preset": body.preset, "flags": flags, "start_at": body.start_at}
         run = service.selfright.areplay(trace.id, caller.overseen, **options)
-        replay = await unless_gone(request.receive, run)
-    told = {name: getattr(replay, name) for name in ("faithful", "reused", "missing", "notes")}
-    return {**told, "of": replay.of.id, "answer": answer_view(replay.answer), "fresh_cost": replay.fresh}
+        return replay_view(await unless_gone(request.receive, run))
 
 
 @router.post("/v1/traces/{trace_id}/rating", response_model=RatingReply)

@@ -9,8 +9,7 @@ from selfright.domain.passages import Language
 from selfright.domain.turns import Erased
 from selfright.schemas import history_view, profile_view
 from selfright.server.errors import Refused, no_session
-from selfright.server.routes.names import NAME
-from selfright.server.service import Caller, Service, caller_of, in_thread, service_of
+from selfright.server.service import NAME, Caller, Service, caller_of, in_thread, service_of
 from selfright.wire.user_data import (
     DeletedReply,
     Facts,
