@@ -295,7 +295,7 @@ def ask(store: ForeignRetriever, question: str) -> Any:
         meter=Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s),
         retriever=ScopedRetriever(store, Scope("u")),
         classifier=roles.classifier,
-        filter=roles.filter,
+        evidence_filter=roles.evidence_filter,
         grader=roles.grader,
         refiner=roles.refiner,
         prompter=roles.prompter,

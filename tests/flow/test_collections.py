@@ -73,7 +73,7 @@ def tools(
         meter=Meter(values.max_llm_calls, values.max_tokens, values.deadline_s),
         retriever=ScopedRetriever(shelves, Scope("u", given)),
         classifier=role,
-        filter=Everything(),
+        evidence_filter=Everything(),
         grader=role,
         refiner=role,
         prompter=role,

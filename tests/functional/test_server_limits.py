@@ -19,12 +19,13 @@ import httpx
 import pytest
 
 from selfright.background import Deadline
+from selfright.domain.errors import UnreadableFile
 from selfright.ingest import parallel
 from selfright.ingest.files import SourceFile
 from selfright.ingest.sandbox import Bounds
 from selfright.server.admission import Limits
 from selfright.server.keys import KeyRing
-from selfright.wiring import ingestion
+from selfright.wiring import uploads
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Running, http_client, serving, write_index
 
@@ -255,7 +256,7 @@ def test_nobody_waits_for_a_file_that_is_slow_to_come_or_to_be_read(
     settings = write_index(tmp_path)
     ring = KeyRing(settings["home"])
     first, second = (ring.add(name, name)[1] for name in ("ann", "bob"))
-    read, reading, done = ingestion.read_apart, threading.Event(), threading.Event()
+    read, reading, done = uploads.read_apart, threading.Event(), threading.Event()
 
     def slowly(file: SourceFile, bounds: Bounds, deadline: Deadline) -> Any:
         if file.name == "slow.txt":
@@ -263,7 +264,7 @@ def test_nobody_waits_for_a_file_that_is_slow_to_come_or_to_be_read(
             assert done.wait(120)
         return (yield from read(file, bounds, deadline))
 
-    monkeypatch.setattr(ingestion, "read_apart", slowly)
+    monkeypatch.setattr(uploads, "read_apart", slowly)
     with (
         serving(settings, keys=ring) as running,
         http_client(running.url, first) as ann,
@@ -287,16 +288,14 @@ def test_nobody_waits_for_a_file_that_is_slow_to_come_or_to_be_read(
 def test_an_upload_ends_with_its_caller(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     began, ended = threading.Event(), threading.Event()
 
-    def embed(upload: ingestion.ReadUpload, **_: object) -> None:
+    def read(_path: object, name: str, deadline: Deadline) -> None:
         began.set()
-        try:
-            while True:
-                upload.check()
-                time.sleep(0.05)
-        finally:
-            ended.set()
+        while deadline.left:
+            time.sleep(0.05)
+        ended.set()
+        raise UnreadableFile(name, "its caller has left")
 
-    monkeypatch.setattr(running.service.selfright, "embed_upload", embed)
+    monkeypatch.setattr(running.service.selfright, "read_upload", read)
     files = {"files": ("left.txt", b"The caller of this one leaves.")}
     with http_client(running.url) as http, pytest.raises(httpx.ReadTimeout):
         http.post("/v1/documents", files=files, timeout=httpx.Timeout(60, read=3))

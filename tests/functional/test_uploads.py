@@ -15,7 +15,7 @@ from selfright import Selfright
 from selfright.background import Deadline
 from selfright.domain.errors import ModelError, UnreadableFile
 from selfright.retrieval.preparing import text_to_index
-from selfright.wiring import ingestion
+from selfright.wiring import uploads
 from selfright.wiring.uploads import UploadReport, read_upload
 from tests.support.embedders import WordHashes
 
@@ -97,7 +97,7 @@ def sheet(folder: Path, rows: int) -> Path:
 
 
 def test_a_file_of_too_many_passages_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingestion, "_MOST_PASSAGES", 50)
+    monkeypatch.setattr(uploads, "_MOST_PASSAGES", 50)
     with Selfright.open(tmp_path / "index", embedder="none") as selfright:
         with pytest.raises(UnreadableFile, match="more than 50 passages; split it"):
             selfright.read_upload(sheet(tmp_path, 60_000), "kilns.csv")

@@ -115,7 +115,7 @@ class Everything:
     def on_subject(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         return tuple(strips)
 
-    async def confirm(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
+    async def cap_verdict(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
         return grading
 
 
@@ -277,7 +277,7 @@ def tools_of(
         meter=meter or Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s),
         retriever=ScopedRetriever(retriever or FreshLibrary(), Scope("u")),
         classifier=role,
-        filter=Everything(),
+        evidence_filter=Everything(),
         grader=role,
         refiner=role,
         prompter=role,

@@ -224,7 +224,7 @@ class EvidenceFilter(Protocol):
         """The strips without those about another thing of the kind that the question names."""
         ...
 
-    async def confirm(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
+    async def cap_verdict(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
         """The grading of what was ``found``, or a lower verdict; never a higher one."""
         ...
 

@@ -35,7 +35,7 @@ Visiting = Callable[[str], AbstractContextManager[Callable[[NodeOutcome], None] 
 class Tools:
     """Everything that a node may use in one turn. ``emit`` receives the events; None without a listener.
 
-    ``filter`` leaves out what may not be evidence. ``referee`` is the local evaluator, which compares drafts that
+    ``evidence_filter`` leaves out what may not be evidence. ``referee`` is the local evaluator: it compares drafts that
     different judges scored. ``fallback_generator`` is the offline one, for answers of a model that fail their checks;
     None if no model writes. ``passed_over`` is the model that is not asked to write because a check found it bad at
     that; empty if there is none. ``visiting`` returns a context manager around the run of the named node, which may
@@ -46,7 +46,7 @@ class Tools:
     meter: Meter
     retriever: ScopedRetriever
     classifier: Classifier
-    filter: EvidenceFilter
+    evidence_filter: EvidenceFilter
     grader: Grader
     refiner: Refiner
     prompter: Prompter

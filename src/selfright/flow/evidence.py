@@ -26,7 +26,7 @@ async def refine_hits(
     """The strips of ``hits`` that help; whole passages and a note if the refiner failed."""
     try:
         found = await tools.refiner.refine(question, hits, grading)
-        strips = tools.filter.on_subject(question, found.strips)
+        strips = tools.evidence_filter.on_subject(question, found.strips)
         lost = len(strips) < len(found.strips)
         return (replace(found, strips=strips, fell_back=found.fell_back or not strips) if lost else found), ()
     except RECOVERABLE_ERRORS as error:
@@ -108,7 +108,7 @@ def carry_strips(best: Attempt | None, strips: Sequence[Strip]) -> tuple[Strip, 
     )
 
 
-def together(index: Grading | None, web: Grading | None) -> Grading | None:
+def merge_gradings(index: Grading | None, web: Grading | None) -> Grading | None:
     """Both gradings as one: the verdict of the more sufficient set, and the grades of all passages."""
     first, second = (web, index) if outweighs(web, index) else (index, web)
     if first is None or second is None:

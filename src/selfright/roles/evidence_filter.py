@@ -25,11 +25,10 @@ class OfflineEvidenceFilter:
         """The passages that may be evidence; none names what is asked about where ``names_subject`` is false."""
         left = await self.trust.hits(question, hits)
         entities = QueryEntities.of(question, self.pack)
-        if entities and left and not entities.is_named_in([text_as_seen(hit) for hit in left]):
-            return FilteredHits.of(hits, (), names_subject=False)
+        named = not (entities and left) or entities.is_named_in([text_as_seen(hit) for hit in left])
         others = on_other_subjects(question, left, self.trust.analyzer)
         left = tuple(hit for hit in left if hit not in others and not (entities and _passes_over(entities, hit)))
-        return FilteredHits.of(hits, left)
+        return FilteredHits.of(hits, left, names_subject=named)
 
     async def strips(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         """The strips that an answer may be made of, those of the index beside those of the web."""
@@ -42,9 +41,9 @@ class OfflineEvidenceFilter:
             return tuple(strips)
         return tuple(strip for strip in strips if not entities.is_missed_by(strip.passage.heading, strip.text))
 
-    async def confirm(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
+    async def cap_verdict(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
         """The grading, lowered where ``correct`` rests on less trusted passages, or on ones that state nothing."""
-        return await self.trust.confirm(question, found, grading)
+        return await self.trust.cap_verdict(question, found, grading)
 
 
 def _passes_over(entities: QueryEntities, hit: Hit) -> bool:

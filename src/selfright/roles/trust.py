@@ -116,7 +116,7 @@ class TrustFilter:
         kept = {strip.passage.id for strip in await self.strips(question, strips)}
         return tuple(hit for hit in hits if hit.passage.id in kept)
 
-    async def confirm(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
+    async def cap_verdict(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
         """The grading, or ``ambiguous`` for a ``correct`` that rests on a passage which states nothing.
 
         Where trusted passages were found too, these have to be ``correct`` by themselves.

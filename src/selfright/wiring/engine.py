@@ -181,7 +181,7 @@ class Engine:
             meter=meter,
             retriever=retriever,
             classifier=roles.classifier,
-            filter=roles.filter,
+            evidence_filter=roles.evidence_filter,
             grader=roles.grader,
             refiner=roles.refiner,
             prompter=roles.prompter,

@@ -48,7 +48,7 @@ class Roles:
     """
 
     classifier: Classifier
-    filter: EvidenceFilter
+    evidence_filter: EvidenceFilter
     grader: Grader
     refiner: Refiner
     prompter: Prompter
@@ -85,7 +85,7 @@ class OfflineRoles(Roles):
     abstainer: "CalibratedAbstainer"
     classifier: "OfflineClassifier"
     evaluator: "LocalEvaluator"
-    filter: "OfflineEvidenceFilter"
+    evidence_filter: "OfflineEvidenceFilter"
     grader: "OfflineGrader"
     refiner: "OfflineRefiner"
     rewriter: "OfflineRewriter"
@@ -126,10 +126,11 @@ def offline_roles(
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
     by_words, scorer = UnitScorer(analyzer), UnitScorer(analyzer, reader, likeness)
     evaluator = LocalEvaluator(analyzer, ClaimNli(judging.claims, judging.claim_calibration, claims), reader)
+    trust = TrustFilter(analyzer, OfflineGrader(analyzer, reader=reader), by_words)
     fitted = judging.calibration or judging.passages  # a calibration was made with the network
     return OfflineRoles(
         classifier=OfflineClassifier(analyzer),
-        filter=OfflineEvidenceFilter(TrustFilter(analyzer, OfflineGrader(analyzer, reader=reader), by_words), pack),
+        evidence_filter=OfflineEvidenceFilter(trust, pack),
         grader=grader,
         refiner=OfflineRefiner(analyzer, scorer),
         prompter=BilingualPrompter(pack.hints),
@@ -181,7 +182,7 @@ def with_models(
 
     analyzer, changed = offline.analyzer, dict[str, Any]()
     if Job.ANSWER in jobs:
-        borne_out = GroundingCheck(analyzer, offline.filter.trust.scorer)
+        borne_out = GroundingCheck(analyzer, offline.evidence_filter.trust.scorer)
         checker = CitationChecker(analyzer)
         changed["generator"] = ModelGenerator(chat, offline.generator, checker, borne_out=borne_out)
         changed["fallback_generator"] = offline.generator

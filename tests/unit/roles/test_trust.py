@@ -121,7 +121,7 @@ def graded(question: str, *passages: Passage) -> tuple[Grading, list[str]]:
     async def judge() -> tuple[Grading, list[str]]:
         found, inner = await FILTER.hits(question, hits(*passages)), Everything()
         own = await inner.grade(question, found.hits)
-        return await TRUST.confirm(question, found, own), inner.seen
+        return await TRUST.cap_verdict(question, found, own), inner.seen
 
     return asyncio.run(judge())
 

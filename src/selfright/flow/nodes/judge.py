@@ -15,7 +15,7 @@ from selfright.domain.judgements import Claim, ClaimStatus, Grading
 from selfright.domain.passages import Hit
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import iteration, judge_of, repair, repeated_answer
-from selfright.flow.evidence import together, whole
+from selfright.flow.evidence import merge_gradings, whole
 from selfright.flow.finishing import best_of, best_quotation, better_of_quotation, finish, instead_of_refusal
 from selfright.flow.guards import budget_spent, stop_reason
 from selfright.flow.state import AgentState
@@ -52,13 +52,14 @@ async def evaluate(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 def _merge_gradings(state: AgentState) -> Grading | None:
     """The grading of what the draft was written from: of this pass, and of an earlier one whose evidence was kept."""
-    own = together(state.get("grading"), state.get("web_grading"))
+    own = merge_gradings(state.get("grading"), state.get("web_grading"))
     best = state.get("best")
     if best is None or best.grading is None:
         return own
     graded = {grade.passage_id for grade in own.grades} if own else set()
     kept = {strip.passage.id for strip in state.get("strips") or ()} - graded
-    return together(own, best.grading) if any(best.grading.probability(name) is not None for name in kept) else own
+    is_graded = any(best.grading.probability(name) is not None for name in kept)
+    return merge_gradings(own, best.grading) if is_graded else own
 
 
 async def quality_check(state: AgentState, tools: Tools) -> dict[str, Any]:

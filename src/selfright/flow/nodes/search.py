@@ -51,7 +51,7 @@ async def grade_hits(state: AgentState, tools: Tools, found: FilteredHits) -> tu
     try:
         own = _check_numbers(await tools.grader.grade(question, found.hits))
         grading = replace(own, grades=(*own.grades, *withheld))
-        return apply_thresholds(await tools.filter.confirm(question, found, grading), tools.flags), ()
+        return apply_thresholds(await tools.evidence_filter.cap_verdict(question, found, grading), tools.flags), ()
     except RECOVERABLE_ERRORS as error:
         log.warning("the grader failed: %s", type(error).__name__)
         note = _FAILED[state["language"]]["grader"].format(why=type(error).__name__)
@@ -121,7 +121,7 @@ async def _in_language(state: AgentState, tools: Tools) -> tuple[Hit, ...]:
         return ()
     found = await tools.retriever.search(state["query_for_retrieval"], _DEEPER * most)
     hits = tuple(hit for hit in found.hits if hit.passage.language == language)[:most]
-    grading, _ = await grade_hits(state, tools, await tools.filter.hits(state["question"], hits))
+    grading, _ = await grade_hits(state, tools, await tools.evidence_filter.hits(state["question"], hits))
     return hits if (grading.sufficiency or 0.0) >= _SUFFICES else ()
 
 
@@ -171,7 +171,7 @@ async def _suffices(router: Router, query: str, found: Retrieval) -> bool:
 
 async def grade(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Leaves out what may not be evidence, and judges the rest by the original question, not by a rewritten one."""
-    found = await tools.filter.hits(state["question"], state["retrieved_docs"])
+    found = await tools.evidence_filter.hits(state["question"], state["retrieved_docs"])
     grading, notes = await grade_hits(state, tools, found)
     ask_web = tools.web is not None and tools.flags.web_search_enabled
     if not ask_web and grading.verdict is Verdict.INCORRECT:
@@ -211,7 +211,7 @@ async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
             "web_provider": finding.provider,
             "notes": notes,
         }
-    found = await tools.filter.hits(state["question"], hits)
+    found = await tools.evidence_filter.hits(state["question"], hits)
     grading, trouble = await grade_hits(state, tools, found)
     update: dict[str, Any] = {
         "web_docs": hits,

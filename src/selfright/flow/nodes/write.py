@@ -45,7 +45,7 @@ async def _profile_warnings(state: AgentState, tools: Tools) -> list[Strip]:
     for concern in state.get("concerns", ())[:_MOST_CONCERNS]:
         bearing = [h for h in state["retrieved_docs"] if concern.bears(h.passage.heading, h.passage.text)]
         if bearing:
-            left = (await tools.filter.hits(concern.text, bearing)).hits
+            left = (await tools.evidence_filter.hits(concern.text, bearing)).hits
             refinement, _ = await refine_hits(tools, concern.text, left, None, state["language"])
             found += [s for s in refinement.strips if concern.bears(s.passage.heading, s.text)][:_MOST_STRIPS]
     return found
@@ -59,7 +59,7 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
     if state["mode"] == "llm":
         return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"]}
     again = repeated_answer(state)
-    strips = await tools.filter.strips(state["question"], _evidence(state, tools))
+    strips = await tools.evidence_filter.strips(state["question"], _evidence(state, tools))
     system, user = await tools.prompter.prompts(
         _question_with_context(state),
         state["language"],

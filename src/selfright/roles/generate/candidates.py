@@ -104,10 +104,10 @@ def _entries(group: list[Candidate]) -> list[Candidate]:
     by_strip: dict[int, list[Candidate]] = {}
     for entry in chosen:
         by_strip.setdefault(id(entry.pieces[0].strip), []).append(entry)
-    return [_together(entries) for entries in by_strip.values()]
+    return [_merge_entries(entries) for entries in by_strip.values()]
 
 
-def _together(entries: Sequence[Candidate]) -> Candidate:
+def _merge_entries(entries: Sequence[Candidate]) -> Candidate:
     pieces = tuple(piece for entry in entries for piece in entry.pieces)
     by_part = tuple(map(max, zip(*(entry.by_part for entry in entries), strict=True)))
     score, coverage = max(e.score for e in entries), max(e.coverage for e in entries)

@@ -102,7 +102,7 @@ class OfflineGrader:
         parts = question_parts(question)
         if len(parts) < 2 or not hits or whole.verdict is Verdict.CORRECT:
             return whole
-        return _together(whole, [self.decide(self.read(part, hits)) for part in parts])
+        return _merge_parts(whole, [self.decide(self.read(part, hits)) for part in parts])
 
     def read(self, question: str, hits: Sequence[Hit]) -> GradedHits:
         """The first 50 hits with their signals and probabilities; raises as ``grade`` does."""
@@ -172,7 +172,7 @@ class OfflineGrader:
         return found or [max(range(len(reading.hits)), key=reading.probabilities.__getitem__)]
 
 
-def _together(whole: Grading, parts: Sequence[Grading]) -> Grading:
+def _merge_parts(whole: Grading, parts: Sequence[Grading]) -> Grading:
     """Correct when all parts are, incorrect when none is more; a passage helps as far as it helps with one part."""
     verdicts = {part.verdict for part in parts}
     verdict = verdicts.pop() if len(verdicts) == 1 else Verdict.AMBIGUOUS

@@ -1,1 +1,1 @@
-"""Where pages come from: one provider a file, all behind the port ``WebSearch``."""
+"""Where pages come from, behind the port ``WebSearch``: services on the web, and a folder (``static.py``)."""
