@@ -1,7 +1,5 @@
 """Where a turn goes, by label, by score, by verdict and by flag."""
 
-from collections.abc import Sequence
-
 import pytest
 
 from selfright.domain.answers import Message
@@ -9,10 +7,9 @@ from selfright.domain.budget import Meter
 from selfright.domain.errors import JudgeFailed, UnknownName
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
-from selfright.domain.passages import Retrieval
 from selfright.flow.presets import PRESETS, find_preset
 from selfright.flow.strategies import BasicRAGStrategy, by_label, by_score, create_strategy, register_strategy
-from tests.support.turns import FreshLibrary, Judge, Scripted, Web, evaluation, hit, run_turn
+from tests.support.turns import FreshLibrary, Judge, Scripted, Web, evaluation, run_turn
 
 
 def test_a_score_of_0_42_is_under_the_threshold() -> None:
@@ -222,10 +219,3 @@ def test_every_preset_draws_every_one_of_its_nodes(name: str) -> None:
 
     drawing = mermaid(PRESETS[name])
     assert all(node in drawing for node in PRESETS[name].edges)
-
-
-class Shelf:
-    """A retriever that always brings the same passages."""
-
-    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
-        return Retrieval(tuple(hit(f"d{n}", f"text number {n}") for n in range(k)))

@@ -84,28 +84,6 @@ def test_json_goes_to_stdout_and_figures_nobody_has_are_null(cli: Cli, own_index
     assert points[-1]["coverage"] == 1.0
 
 
-def test_turns_use_the_calibration_of_their_index(cli: Cli, own_index: Path, tmp_path: Path) -> None:
-    question = "How often is the lamp of the lighthouse changed?"
-
-    def verdict() -> str:
-        asked = cli("ask", question, "--index", own_index, "--preset", "crag", "--set", "embedder=none", "--json")
-        assert asked.code == 0, asked.err
-        return str(json.loads(asked.out)["verdict"])
-
-    shipped = verdict()
-    assert shipped != "incorrect"
-    labelled = written(tmp_path / "labelled.jsonl", rows())
-    calibrate(cli, own_index, labelled)
-    path = own_index / "calibration.json"
-    stored = json.loads(path.read_bytes())
-    path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0}), encoding="utf-8")
-    assert verdict() == "incorrect"
-    # Made for a grader with other weights, it is left alone.
-    origin = {**stored["origin"], "grader": "another"}
-    path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0, "origin": origin}), encoding="utf-8")
-    assert verdict() == shipped
-
-
 def test_a_service_that_runs_takes_a_new_calibration_over(cli: Cli, own_index: Path, tmp_path: Path) -> None:
     question, path = "How often is the lamp of the lighthouse changed?", own_index / "calibration.json"
     with Selfright.open(own_index, embedder="none", preset="crag") as running:
@@ -115,6 +93,10 @@ def test_a_service_that_runs_takes_a_new_calibration_over(cli: Cli, own_index: P
         stored = json.loads(path.read_bytes())
         path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0}), encoding="utf-8")
         assert running.ask(question).verdict is Verdict.INCORRECT
+        # Made for a grader with other weights, it is left alone.
+        origin = {**stored["origin"], "grader": "another"}
+        path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0, "origin": origin}), encoding="utf-8")
+        assert running.ask(question).verdict is shipped
         path.unlink()
         assert running.ask(question).verdict is shipped
 
@@ -154,29 +136,6 @@ def test_a_damaged_calibration_is_named_and_never_used(cli: Cli, own_index: Path
     assert asked.code == SettingsError.exit_code
     assert "calibration.json cannot be used" in asked.err
     assert "run 'selfright calibrate' again" in asked.err
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("not json", "JSON was expected"),
-        ("[1]", "an object"),
-        ('{"passage": "p", "label": 1}', "'question' must be a text"),
-        ('{"question": "q", "passage": " ", "label": 1}', "'passage' must be a text"),
-        ('{"question": "q", "passage": "p", "label": 2}', "'label' must be 1"),
-        ('{"question": "q", "passage": "p", "label": "1"}', "'label' must be 1"),
-        ('{"question": "q", "passage": "p", "label": null}', "'label' must be 1"),
-        ('{"question": "q", "passage": "p", "label": [1]}', "'label' must be 1"),
-    ],
-)
-def test_a_bad_row_is_named_by_its_line(cli: Cli, own_index: Path, tmp_path: Path, line: str, why: str) -> None:
-    labelled = written(tmp_path / "labelled.jsonl", rows())
-    labelled.write_text(labelled.read_text(encoding="utf-8") + f"\n{line}\n", encoding="utf-8")
-    done = cli("calibrate", labelled, "--index", own_index, "--set", "embedder=none")
-    assert done.code == 1
-    assert f"line {len(rows()) + 2}: " in done.err
-    assert why in done.err
-    assert not (own_index / "calibration.json").exists()
 
 
 def test_too_few_rows_one_label_and_no_index(cli: Cli, own_index: Path, tmp_path: Path) -> None:

@@ -52,12 +52,14 @@ def test_a_file_that_stays_locked_is_asked_for_no_longer_than_said(tmp_path: Pat
     assert journal(tmp_path / "x.sqlite") == "wal"
 
 
-def test_what_is_no_database_is_said_at_once(tmp_path: Path) -> None:
-    (tmp_path / "x.sqlite").write_bytes(b"no database, " * 100)
+@pytest.mark.parametrize("content", [b"no database, " * 100, b"SQLite format 3\0" + b"\x7f" * 5_000])
+def test_what_is_no_database_is_said_at_once_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.sqlite").write_bytes(content)
     begun = time.monotonic()
     with pytest.raises(sqlite3.DatabaseError, match="not a database"):
         open_file(tmp_path / "x.sqlite", LAYOUT, 30)
     assert time.monotonic() - begun < 20
+    assert (tmp_path / "x.sqlite").read_bytes() == content
 
 
 def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
