@@ -22,14 +22,7 @@ from selfright.domain.chat import OnText
 from selfright.domain.errors import JudgeFailed, SelfrightError
 from selfright.domain.events import TurnFinished
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import (
-    AnswerQuality,
-    Claim,
-    ClaimStatus,
-    Evaluation,
-    EvaluationSource,
-    QueryClass,
-)
+from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.ports import Evaluator, Generator
 from selfright.flow.compile import compile_preset

@@ -100,16 +100,11 @@ def test_ambiguous_refines_and_searches_at_the_same_time_and_merges() -> None:
     assert {strip.passage.origin for strip in turn.state["strips"]} == {"index", "web"}
 
 
-def test_incorrect_is_answered_from_the_web_alone() -> None:
-    role = Scripted(verdict=Verdict.INCORRECT)
-    turn = run_turn(PRESETS["crag"], Judge(), role=role, web=Web(role))
-    assert {strip.passage.origin for strip in turn.state["strips"]} == {"web"}
-
-
-def test_a_web_that_is_judged_no_better_than_the_index_does_not_replace_it() -> None:
-    role = Scripted(verdict=Verdict.INCORRECT, probability=0.2, web_probability=0.1)
-    turn = run_turn(PRESETS["crag"], Judge(), role=role, web=Web(role))
-    assert {strip.passage.origin for strip in turn.state["strips"]} == {"index", "web"}
+def test_incorrect_is_answered_from_the_web_alone_unless_that_is_judged_no_better() -> None:
+    for probabilities, origins in (({}, {"web"}), ({"probability": 0.2, "web_probability": 0.1}, {"index", "web"})):
+        role = Scripted(verdict=Verdict.INCORRECT, **probabilities)
+        turn = run_turn(PRESETS["crag"], Judge(), role=role, web=Web(role))
+        assert {strip.passage.origin for strip in turn.state["strips"]} == origins
 
 
 def test_incorrect_without_a_web_goes_on_and_says_so() -> None:

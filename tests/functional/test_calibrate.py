@@ -36,13 +36,6 @@ def written(place: Path, made: list[dict[str, object]]) -> Path:
     return place
 
 
-@pytest.fixture
-def own_index(cli: Cli, documents: Path, tmp_path: Path) -> Path:
-    place = tmp_path / "index"
-    assert cli("index", "add", documents, "--index", place, "--set", "embedder=none").code == 0
-    return place
-
-
 def calibrate(cli: Cli, index: Path, labelled: Path, *more: object) -> dict[str, Any]:
     done = cli("calibrate", labelled, "--index", index, "--set", "embedder=none", "--json", *more)
     assert done.code == 0, done.err
@@ -54,14 +47,7 @@ def test_figures_pictures_and_the_file_in_the_index(cli: Cli, own_index: Path, t
     labelled, out = written(tmp_path / "labelled.jsonl", rows()), tmp_path / "out"
     done = cli("calibrate", labelled, "--index", own_index, "--set", "embedder=none", "--out", out, "--risk", "0.2")
     assert done.code == 0, done.err
-    for shown in (
-        "33 passages of 11 questions",
-        "AUC",
-        "Brier",
-        "ECE",
-        "100% answered",
-        "thresholds stay",
-    ):
+    for shown in ("33 passages of 11 questions", "AUC", "Brier", "ECE", "100% answered", "thresholds stay"):
         assert shown in done.out
     stored = json.loads((own_index / "calibration.json").read_bytes())
     assert (stored["origin"]["rows"], stored["origin"]["questions"], stored["origin"]["risk"]) == (33, 11, 0.2)

@@ -20,21 +20,8 @@ from tests.support.waiting import wait_for
 
 SLOW = ("stall", "stall-midway")
 UNREACHABLE = (
-    "400",
-    "401",
-    "403",
-    "404",
-    "408",
-    "429",
-    "quota",
-    "500",
-    "502",
-    "503",
-    "stall",
-    "reset",
-    "empty-body",
-    "html",
-)
+    "400", "401", "403", "404", "408", "429", "quota", "500", "502", "503", "stall", "reset", "empty-body", "html",
+)  # fmt: skip
 HEALED = ("thinking", "padded", "repeated", "no-finish")  # the whole judgement is there
 JUDGES = [Job.CLASSIFY, Job.GRADE, Job.STRIPS, Job.EVALUATE]
 

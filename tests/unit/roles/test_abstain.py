@@ -11,15 +11,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.answers import Attempt, Citation, Draft, Sentence
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import (
-    AnswerQuality,
-    Evaluation,
-    EvaluationSource,
-    Grade,
-    Grading,
-    QueryClass,
-    Verdict,
-)
+from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource, Grade, Grading, QueryClass, Verdict
 from selfright.domain.passages import Hit, Strip, web_id
 from selfright.roles.abstain import (
     MISSING,

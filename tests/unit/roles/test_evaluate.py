@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.answers import Citation, Draft, EvaluationRequest, Sentence
-from selfright.domain.composing import compose
+from selfright.domain.answers import Draft, EvaluationRequest
 from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
@@ -19,7 +18,7 @@ from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
 from selfright.roles.questions import AnswerType, answer_type_match
-from tests.support.texts import analyzer, hits, passage
+from tests.support.texts import analyzer, draft, hits, passage
 
 KETTLE = passage(
     "The K7 kettle holds 2 litres. Descale the kettle every 3 months with citric acid. Bleach must not be used.",
@@ -39,16 +38,6 @@ SIDE_EFFECTS = (
 ANALYZER = analyzer(*(p.text for p in (KETTLE, TOASTER, KOREAN, *SIDE_EFFECTS)))
 VIEWS = PairViews(load_net())
 EVALUATOR = LocalEvaluator(ANALYZER, ClaimNli(reader=VIEWS.claims), VIEWS.questions)
-
-
-def draft(*sentences: str, cites: Passage | None = None) -> Draft:
-    said = tuple(Sentence(text, (1,) if cites else ()) for text in sentences)
-    citations = (
-        (Citation(1, cites.id, cites.document_id, cites.title, cites.section, cites.start, cites.end, cites.text),)
-        if cites
-        else ()
-    )
-    return Draft(compose(said), said, citations)
 
 
 def judge(

@@ -21,10 +21,7 @@ GRADE = {
     "properties": {
         "passages": {
             "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"n": {"type": "integer"}, "probability": {"type": "number"}},
-            },
+            "items": {"type": "object", "properties": {"n": {"type": "integer"}, "probability": {"type": "number"}}},
         },
         "sufficiency": {"type": "number"},
         "reason": {"type": "string"},
@@ -64,9 +61,7 @@ def passages(*texts: str) -> str:
 
 
 def asked(user: str, schema: dict[str, Any] | None = None, system: str = ANSWERING) -> Request:
-    body: dict[str, Any] = {
-        "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
-    }
+    body: dict[str, Any] = {"messages": [{"role": "system", "content": system}, {"role": "user", "content": user}]}
     if schema:
         body["response_format"] = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
     return Request(1, "POST", "/v1/chat/completions", body=body)
