@@ -1,19 +1,19 @@
 """Synchronising: the index is what the folders are, and nothing goes that is not certainly gone."""
 
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import rule
 
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, DocumentInfo, Passage
 from selfright.ingest.pipeline import Report
 from selfright.ingest.syncing import NoIndex, SyncOptions, sync
+from tests.support.folders import ChangingFolder, folder
 
 
 class Shelf:
@@ -52,14 +52,6 @@ class Shelf:
 
     def texts(self) -> dict[str, str]:
         return {name: document.text for name, document in self.held.items()}
-
-
-def folder(root: Path, **files: str) -> Path:
-    for name, text in files.items():
-        path = root / name.replace("__", "/").replace("_", ".")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return root
 
 
 def done(shelf: Shelf, *paths: Path, **options: object) -> Report:
@@ -186,34 +178,12 @@ def test_files_that_look_unchanged_are_not_read_again(tmp_path: Path) -> None:
     assert figures(done(shelf, docs)) == (0, 1, 0, 0)
 
 
-_FILES = [f"{top}/{name}" for top in ("a", "b", "a/sub") for name in ("README.md", "x.md")]
+class Folders(ChangingFolder):
+    """After a pass the index holds exactly what the folders do."""
 
-
-class Folders(RuleBasedStateMachine):
-    """Whatever files come, change, move and go: after a pass the index holds exactly what the folders do."""
-
-    @initialize()
-    def begin(self) -> None:
-        self.root = Path(tempfile.mkdtemp())
+    def __init__(self) -> None:
+        super().__init__()
         self.shelf = Shelf()
-
-    def teardown(self) -> None:
-        shutil.rmtree(self.root)
-
-    @rule(file=st.sampled_from(_FILES), text=st.sampled_from(["one", "two", "three"]))
-    def write(self, file: str, text: str) -> None:
-        (self.root / file).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / file).write_text(text)
-
-    @rule(file=st.sampled_from(_FILES))
-    def delete(self, file: str) -> None:
-        (self.root / file).unlink(missing_ok=True)
-
-    @rule(file=st.sampled_from(_FILES), to=st.sampled_from(_FILES))
-    def move(self, file: str, to: str) -> None:
-        if (self.root / file).exists():
-            (self.root / to).parent.mkdir(parents=True, exist_ok=True)
-            (self.root / file).rename(self.root / to)
 
     @rule(place=st.sampled_from(["a", "b", "."]))
     def sync(self, place: str) -> None:
