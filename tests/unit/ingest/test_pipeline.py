@@ -10,47 +10,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from selfright.domain.errors import InputError
-from selfright.domain.passages import Document, DocumentInfo, Passage, StoreInfo
+from selfright.domain.passages import Document, DocumentInfo, Passage
 from selfright.ingest.pipeline import Report, ingest
+from tests.support import transfer
 from tests.support.folders import ChangingFolder, folder
+from tests.support.transfer import Vectors
 
 SENTENCE = "The valve opens when the pressure in the line falls under two bar. "
 
 
-class Shelf:
-    """A store in memory that shows what was committed only, and counts the work it was given."""
-
-    def __init__(self) -> None:
-        self.committed: dict[str, tuple[Document, Sequence[Passage]]] = {}
-        self.pending: dict[str, tuple[Document, Sequence[Passage]]] = {}
-        self.batches: list[int] = []
-        self.commits: list[int] = []
-
-    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
-        assert len({document.id for document, _ in batch}) == len(batch)
-        self.pending.update({document.id: (document, passages) for document, passages in batch})
-        self.batches.append(sum(len(passages) for _, passages in batch))
-
-    def remove(self, document_ids: Sequence[str]) -> list[str]:
-        return [name for name in document_ids if self.committed.pop(name, None)]
-
-    def commit(self) -> None:
-        self.committed.update(self.pending)
-        self.commits.append(sum(len(passages) for _, passages in self.pending.values()))
-        self.pending = {}
-
-    def document(self, document_id: str) -> Document | None:
-        found = self.committed.get(document_id)
-        return found[0] if found else None
-
+class Shelf(transfer.Shelf):
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         raise AssertionError("a run looks documents up one by one")
-
-    def info(self) -> StoreInfo:
-        raise AssertionError("a run needs no figures")
-
-    def texts(self) -> dict[str, str]:
-        return {name: document.text for name, (document, _) in self.committed.items()}
 
 
 def counts(report: Report) -> tuple[int, int, int, int]:
@@ -266,7 +237,7 @@ def test_batches_and_commits_are_bounded(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_keeps_what_it_committed(tmp_path: Path) -> None:
     class Interrupted(Shelf):
-        def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
+        def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: Vectors | None = None) -> None:
             if self.commits:
                 raise KeyboardInterrupt
             super().put(batch)
