@@ -103,3 +103,16 @@ def test_a_folder_that_cannot_be_made_means_memory_where_that_will_do(tmp_path: 
     assert file.path is None
     with pytest.raises(StoreError, match="cannot be written"), SqliteFile(path, LAYOUT).connect():
         pass
+
+
+def test_scrubbing_makes_the_file_anew_and_empties_its_log(tmp_path: Path) -> None:
+    path = tmp_path / "x.sqlite"
+    file = SqliteFile(path, LAYOUT, 5)
+    with file.connect() as connection:
+        connection.executemany("INSERT INTO t VALUES (?)", [("blue-whale" * 500,)] * 100)
+        connection.execute("DELETE FROM t")
+        file.scrub(connection)
+        assert path.stat().st_size < 50_000
+        assert (tmp_path / "x.sqlite-wal").stat().st_size == 0
+        assert b"blue-whale" not in path.read_bytes()
+    file.close()
