@@ -22,6 +22,10 @@ def test_a_score_of_0_42_is_under_the_threshold() -> None:
     assert run_turn(PRESETS["self_refine"], Judge(judged, evaluation(0.9))).visits.count("retrieve") == 2
 
 
+def test_a_score_at_the_threshold_is_good_enough() -> None:
+    assert [by_score(evaluation(score), Flags()) for score in (0.49, 0.5)] == ["rewrite", None]
+
+
 @pytest.mark.parametrize(
     ("quality", "confidence", "used", "target"),
     [
