@@ -14,24 +14,13 @@ from langchain_core.runnables import ConfigurableField, RunnableLambda, Runnable
 from langchain_core.vectorstores import InMemoryVectorStore
 from pydantic import ValidationError
 
-from selfright.domain.budget import Meter
 from selfright.domain.errors import InputError, StoreError, UsageError
-from selfright.domain.flags import Flags
-from selfright.domain.packs import NoSlots
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.ports import Library, Retriever, TermStatistics
-from selfright.domain.tools import Tools
-from selfright.domain.turns import Scope, ScopedRetriever
-from selfright.flow.compile import compile_preset
-from selfright.flow.presets import find_preset
-from selfright.flow.run import Turn, run
-from selfright.flow.strategies import create_strategy
-from selfright.memory.profiles import SqliteProfiles
 from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.stores.langchain import ForeignRetriever, SelfrightRetriever, as_langchain
 from selfright.retrieval.tokenizer import BilingualTokenizer
-from selfright.wiring.roles import offline_roles
 from tests.support.embedders import WordHashes
 from tests.support.passages import by_lines, document, ids, search
 
@@ -265,12 +254,6 @@ def test_collections_are_refused_not_ignored() -> None:
         search(ForeignRetriever(Gives(answer=own())), "q", collections=["law", "tax"])
 
 
-def test_what_only_an_index_can_do_is_refused() -> None:
-    store = ForeignRetriever(Gives(answer=own()))
-    with pytest.raises(UsageError, match="LangChain retriever Gives"):
-        store.info()
-
-
 def test_a_failing_retriever_is_named_without_its_secrets() -> None:
     store = ForeignRetriever(Gives(answer=ConnectionError("https://user:hunter2@host refused")))
     with pytest.raises(StoreError, match=r"Gives .* failed with ConnectionError") as caught:
@@ -283,57 +266,6 @@ def test_a_failing_retriever_is_named_without_its_secrets() -> None:
 def test_what_are_no_documents_is_refused(answer: object, came: str) -> None:
     with pytest.raises(StoreError, match=f"list of Documents, but gave {came}"):
         search(ForeignRetriever(Gives(answer=answer)), "q")
-
-
-def ask(store: ForeignRetriever, question: str) -> Any:
-    """A whole turn of the preset ``full`` with the offline roles."""
-    preset = find_preset("full")
-    flags = Flags().with_values(preset.flags)
-    roles = offline_roles(BilingualTokenizer(HangulBigrams()), store, None)
-    tools = Tools(
-        flags=flags,
-        meter=Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s),
-        retriever=ScopedRetriever(store, Scope("u")),
-        classifier=roles.classifier,
-        evidence_filter=roles.evidence_filter,
-        grader=roles.grader,
-        refiner=roles.refiner,
-        prompter=roles.prompter,
-        generator=roles.generator,
-        strategy=create_strategy(flags, roles.evaluator, (roles.heuristic,), preset.routing),
-        rewriter=roles.rewriter,
-        slots=NoSlots(),
-        profiles=SqliteProfiles(None, {}),
-        abstainer=roles.abstainer,
-        summarizer=roles.summarizer,
-        referee=roles.referee,
-    )
-    start = {"user_text": question, "mode": preset.mode, "messages": (), "user": "u"}
-    turn = Turn(preset, compile_preset(preset), tools)
-
-    async def last() -> Any:
-        return [event async for event in run(turn, {**start, "iteration_count": 0, "retry_count": 0})][-1]
-
-    return asyncio.run(last()).answer
-
-
-def test_a_question_is_answered_from_a_langchain_retriever_and_its_citations_hold() -> None:
-    store = ForeignRetriever(SharedWords(documents=own()))
-    answer = ask(store, "Who is the harbour master of Port Ellin?")
-    assert "Orla Keane" in answer.answer
-    assert (answer.verdict, answer.abstained) == ("correct", False)
-    assert answer.citations
-    for citation in answer.citations:
-        source = store.document(citation.document_id)
-        assert source is not None
-        assert source.text[citation.start : citation.end] == citation.text
-    again = ask(store, "Who is the harbour master of Port Ellin?")
-    assert (again.answer, again.citations) == (answer.answer, answer.citations)
-
-
-def test_what_the_retriever_does_not_know_is_not_answered() -> None:
-    answer = ask(ForeignRetriever(SharedWords(documents=own())), "Who painted the Mona Lisa?")
-    assert answer.abstained
 
 
 # Selfright out

@@ -1,7 +1,6 @@
 """What any way of keeping sessions must do; each is opened by a function that is given a folder of its own."""
 
 import asyncio
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -21,7 +20,7 @@ from selfright.flow.state import AgentState
 from selfright.memory import session_rows
 from selfright.memory.conversation import Conversation, Retention, TurnRecord
 from selfright.memory.maintenance import Upkeep
-from selfright.memory.opening import FORMAT, open_postgres_sessions, open_sessions
+from selfright.memory.opening import open_postgres_sessions, open_sessions
 from selfright.memory.session_rows import SessionRows
 from selfright.memory.sessions import Sessions
 from tests.support.postgres import PostgresServer
@@ -669,24 +668,6 @@ def test_many_sessions_at_once_each_get_their_own(opened: Opened, tmp_path: Path
         await other.close()
 
     run(opened, tmp_path, test)
-
-
-@pytest.mark.parametrize("content", [b"no database at all, only words", b"SQLite format 3\0" + b"\x7f" * 5_000])
-def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "s.sqlite"
-    path.write_bytes(content)
-    with pytest.raises(StoreError, match=r"s\.sqlite.*move it away"):
-        asyncio.run(open_sessions(path))
-    assert path.read_bytes() == content
-
-
-def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    connection = sqlite3.connect(path)
-    connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
-    connection.close()
-    with pytest.raises(StoreError, match="update"):
-        asyncio.run(open_sessions(path))
 
 
 FORGETFUL = """

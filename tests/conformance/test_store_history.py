@@ -24,15 +24,7 @@ from hypothesis.stateful import (
 
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from tests.support.crashing import compact, use_small_thresholds
-from tests.support.histories import (
-    batch,
-    built_at_once,
-    create_store,
-    misranked,
-    misscored,
-    open_store,
-    random_text,
-)
+from tests.support.histories import batch, built_at_once, create_store, misranked, misscored, open_store, random_text
 
 _NAMES = st.sampled_from([f"d{number}" for number in range(20)])
 _SEEDS = st.integers(0, 40)  # few, so that documents share whole texts

@@ -21,13 +21,10 @@ from selfright.flow.nodes.search import rewrite
 from selfright.flow.presets import PRESETS
 from selfright.roles.evaluate.concerns import UNHEEDED, with_concerns
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
-from selfright.roles.evaluate.llm import QualityEvaluator
-from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.generate.warnings import with_warnings
-from selfright.roles.prompting import BilingualPrompter, evaluation_prompt, rewrite_prompt
+from selfright.roles.prompting import BilingualPrompter, evaluation_prompt
 from selfright.roles.rewrite.rewriters import OfflineRewriter
 from selfright_medical.pack import MEDICAL
-from tests.support.chat import ScriptedChat
 from tests.support.loops import run
 from tests.support.texts import analyzer
 from tests.support.turns import Judge, Library, Scripted, evaluation, hit, tools_of
@@ -41,15 +38,6 @@ PASSAGES = (
     "메트포르민 복용 시 비타민 B12 결핍 가능. 장기 복용 환자는 정기 검사 필요.",
 )
 MISSING = ("위장 장애(설사, 구토)", "유산증(lactic acidosis) 위험", "금기 사항(신부전, 심부전)", "비타민 B12 결핍")
-JUDGED = {
-    "grounding_score": 0.4,
-    "completeness_score": 0.3,
-    "accuracy_score": 0.7,
-    "missing_info": list(MISSING),
-    "improvement_suggestions": ["문서에 명시된 부작용을 구체적으로 나열", "금기 사항 추가 (신부전, 심부전 환자)"],
-    "needs_retrieval": True,
-    "reason": "답변이 검색 문서의 핵심 정보를 누락함.",
-}
 SUMMARY = "60세 남성, 2형 당뇨병, 신장 기능 경미한 저하"
 TOLD = "저는 60세 남성이고 2형 당뇨병이 있어요. 신장 기능이 경미하게 저하되어 있습니다."
 ANALYZER = analyzer(*PASSAGES, VAGUE, "혈압", "감기", "검사")
@@ -77,31 +65,6 @@ def test_s4_profile_is_read_from_a_message_and_summed_up_in_a_line() -> None:
     assert MEDICAL.summary(profile, "ko") == SUMMARY
     assert MEDICAL.summary(profile, "en") == "60-year-old male, type 2 diabetes, mild renal impairment"
     assert all(0 <= slot.start < slot.end <= len(TOLD) for slot in profile.slots)
-
-
-def test_s3_judgement_of_the_vague_answer_asks_for_another_search() -> None:
-    """Section 4: 0.4, 0.3 and 0.7 are 0.42, under 0.5; the profile goes to the judge."""
-    chat = ScriptedChat([JUDGED])
-    judge = QualityEvaluator(chat, LocalEvaluator(ANALYZER), ANALYZER, "always")
-    judged = run(judge.evaluate(request(VAGUE, profile_summary=SUMMARY)))
-    assert judged.overall == 0.42
-    assert judged.missing_info == MISSING
-    assert judged.needs_retrieval
-    assert judged.answer_quality is not AnswerQuality.ADEQUATE
-    assert SUMMARY in chat.request.user
-    assert (chat.request.temperature, all(text in chat.request.user for text in PASSAGES)) == (0.3, True)
-
-
-def test_s3_query_has_the_profile_and_all_four_missing_items() -> None:
-    """Section 8, offline: the question stays, and only what it does not say already is added."""
-    asked = RewriteRequest(
-        QUESTION, QUESTION, "ko", VAGUE[:200], MISSING, profile_summary=SUMMARY, iteration=1, slots=told(TOLD).slots
-    )
-    query = run(OfflineRewriter(ANALYZER).rewrite(asked))
-    assert query.startswith(QUESTION)
-    assert all(item in query for item in (*MISSING, "60세 남성", "신장 기능 경미한 저하"))
-    prompt = rewrite_prompt(asked)[1]
-    assert all(item in prompt for item in (*MISSING, SUMMARY, "age: 60", "conditions: 2형 당뇨병", VAGUE))
 
 
 def test_a_letter_is_told_apart_from_its_question() -> None:

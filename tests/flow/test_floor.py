@@ -22,14 +22,7 @@ from selfright.domain.chat import OnText
 from selfright.domain.errors import JudgeFailed, SelfrightError
 from selfright.domain.events import TurnFinished
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import (
-    AnswerQuality,
-    Claim,
-    ClaimStatus,
-    Evaluation,
-    EvaluationSource,
-    QueryClass,
-)
+from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.ports import Evaluator, Generator
 from selfright.flow.compile import compile_preset
@@ -135,31 +128,26 @@ def test_what_holds_up_stands_and_nothing_is_quoted_beside_it() -> None:
     assert not any(NOTE in note for note in answer.notes)
 
 
-def test_one_unsupported_claim_is_enough_to_look_at_a_quotation() -> None:
-    claims = [Claim(WRITTEN, ClaimStatus.UNSUPPORTED)]
-    assert answered(Judge(evaluation(0.9, claims=claims))).answer.startswith(QUOTED)
+SAME = evaluation(0.6, AnswerQuality.NEEDS_DOCS)
+BESIDE = evaluation(0.9, AnswerQuality.OFF_TOPIC)
 
 
-def test_a_judge_that_did_not_judge_does_not_make_an_answer_hold_up() -> None:
-    heuristic = evaluation(0.9, source=EvaluationSource.HEURISTIC)
-    assert answered(Judge(heuristic)).answer.startswith(QUOTED)
-
-
-def test_both_are_judged_by_the_same_judge_and_the_better_one_is_given() -> None:
-    # The model's own judge found it bad; the local one finds it better than the quotation.
-    local = Knowing({WRITTEN: evaluation(0.9), QUOTED: evaluation(0.6)})
-    assert answered(Judge(evaluation(0.1, HALLUCINATED)), local=local).answer.startswith(WRITTEN)
-
-
-def test_of_equals_the_written_one_stands() -> None:
-    same = evaluation(0.6, AnswerQuality.NEEDS_DOCS)
-    local = Knowing({WRITTEN: same, QUOTED: same})
-    assert answered(Judge(same), local=local).answer.startswith(WRITTEN)
-
-
-def test_an_adequate_quotation_beats_a_higher_score_that_is_not() -> None:
-    local = Knowing({WRITTEN: evaluation(0.9, AnswerQuality.OFF_TOPIC), QUOTED: evaluation(0.6)})
-    assert answered(Judge(evaluation(0.9, AnswerQuality.OFF_TOPIC)), local=local).answer.startswith(QUOTED)
+@pytest.mark.parametrize(
+    ("judged", "local", "given"),
+    [
+        (evaluation(0.9, claims=[Claim(WRITTEN, ClaimStatus.UNSUPPORTED)]), None, QUOTED),
+        (evaluation(0.9, source=EvaluationSource.HEURISTIC), None, QUOTED),
+        # The model's own judge found it bad; the local one finds it better than the quotation.
+        (evaluation(0.1, HALLUCINATED), {WRITTEN: evaluation(0.9), QUOTED: evaluation(0.6)}, WRITTEN),
+        (SAME, {WRITTEN: SAME, QUOTED: SAME}, WRITTEN),
+        (BESIDE, {WRITTEN: BESIDE, QUOTED: evaluation(0.6)}, QUOTED),
+    ],
+    ids=["an unsupported claim", "not judged", "one judge of both", "equals", "adequate beats a higher score"],
+)
+def test_what_does_not_hold_up_is_held_against_a_quotation_by_one_judge(
+    judged: Evaluation, local: dict[str, Evaluation] | None, given: str
+) -> None:
+    assert answered(Judge(judged), local=local and Knowing(local)).answer.startswith(given)
 
 
 @pytest.mark.parametrize("error", [JudgeFailed("no"), OSError("no")])

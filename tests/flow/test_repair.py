@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Sentence
+from selfright.domain.answers import Attempt, Draft, EvaluationRequest, GenerationRequest, Sentence
 from selfright.domain.chat import OnText
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource
+from selfright.flow.attempts import repair
 from selfright.flow.presets import PRESETS
 from tests.support.turns import Library, Scripted, hit, run_turn
 
@@ -58,6 +59,17 @@ def test_a_claim_that_no_search_supports_is_removed_and_listed() -> None:
     assert state["repaired_claims"] == ()
     assert state["removed_claims"] == (LATE,)
     assert LATE not in state["answer"]
+
+
+def test_a_search_that_costs_another_claim_its_support_changes_nothing() -> None:
+    def judged(known: ClaimStatus, late: ClaimStatus) -> Evaluation:
+        claims = (Claim(KNOWN, known, (SECOND[0].passage.id,), 1.0), Claim(LATE, late, (SECOND[0].passage.id,), 1.0))
+        return Evaluation(0.5, 1.0, 1.0, AnswerQuality.ADEQUATE, 0.9, EvaluationSource.LOCAL, claims=claims)
+
+    yes, no = ClaimStatus.SUPPORTED, ClaimStatus.UNSUPPORTED
+    best = Attempt(Draft(f"{KNOWN} {LATE}", (Sentence(KNOWN), Sentence(LATE))), judged(yes, no), 0.5, 0, None, ())
+    assert repair(best, judged(no, yes), SECOND) == (best, ())
+    assert repair(best, judged(yes, yes), SECOND)[1] == (LATE,)
 
 
 def test_without_budget_or_by_flag_nothing_is_searched_for() -> None:

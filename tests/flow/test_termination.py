@@ -203,10 +203,7 @@ def test_the_same_documents_again_stop_the_loop() -> None:
     turn = run_turn(PRESETS["self_refine"], Judge(evaluation(0.1), evaluation(0.3)), retriever=Library(first, similar))
     assert turn.state["iterations"][1].duplicate_share == pytest.approx(7 / 9)
     assert turn.state["stop_reason"] is not StopReason.DUPLICATE_DOCUMENTS
-    turn = run_turn(
-        PRESETS["self_refine"],
-        Judge(evaluation(0.1), evaluation(0.3)),
-        retriever=Library(first, similar),
-        duplicate_threshold=0.75,
-    )
-    assert turn.state["stop_reason"] is StopReason.DUPLICATE_DOCUMENTS
+    for threshold in (0.75, 7 / 9):
+        judge, library = Judge(evaluation(0.1), evaluation(0.3)), Library(first, similar)
+        turn = run_turn(PRESETS["self_refine"], judge, retriever=library, duplicate_threshold=threshold)
+        assert turn.state["stop_reason"] is StopReason.DUPLICATE_DOCUMENTS

@@ -92,10 +92,7 @@ def both(preset: str, **made: Any) -> list[list[Any]]:
             return Turn(PRESETS[preset], graph, tools_of(PRESETS[preset], judge, role=role, web=web, **values))
 
         start = start_of(preset)
-        return [
-            asyncio.run(listed(_parts(turn(), start, resumes=False))),
-            asyncio.run(listed(run(turn(), start))),
-        ]
+        return [asyncio.run(listed(_parts(turn(), start, resumes=False))), asyncio.run(listed(run(turn(), start)))]
 
     return [way(GRAPHS[preset]), way(None)]
 

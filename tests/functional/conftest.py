@@ -55,3 +55,11 @@ def indexed(documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("indexed") / "index"
     assert main(["index", "add", str(documents), "--index", str(place)]) == 0
     return place
+
+
+@pytest.fixture
+def own_index(cli: Cli, documents: Path, tmp_path: Path) -> Path:
+    """An index of words for one test, which may change it."""
+    place = tmp_path / "index"
+    assert cli("index", "add", documents, "--index", place, "--set", "embedder=none").code == 0
+    return place

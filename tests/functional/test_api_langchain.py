@@ -31,6 +31,8 @@ def test_a_langchain_retriever_in_place_of_an_index() -> None:
     with Selfright.open(retriever=RunnableLambda(lambda _question: found)) as selfright:
         answer = selfright.ask(QUESTION)
         assert "Orla Keane" in answer.answer
+        assert (answer.verdict, answer.abstained) == ("correct", False)
+        assert selfright.ask("Who painted the Mona Lisa?").abstained
         (citation,) = answer.citations
         document = selfright.document(citation.document_id)
         assert document is not None

@@ -122,11 +122,6 @@ def test_wrong_use_names_the_right_one(cli: Cli, indexed: Path, arguments: tuple
     assert_one_line(cli(*arguments, *where), 2, *words)
 
 
-def test_another_embedder_is_refused(cli: Cli, indexed: Path, documents: Path) -> None:
-    outcome = cli("ask", "What?", "--index", indexed, "--set", "embedder=none")
-    assert_one_line(outcome, 1, "multilingual-e5-small")
-
-
 def test_a_place_where_nothing_can_be_written(cli: Cli, documents: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
     outcome = cli("index", "add", documents, "--index", tmp_path / "file" / "index")

@@ -36,13 +36,6 @@ def written(place: Path, made: list[dict[str, object]]) -> Path:
     return place
 
 
-@pytest.fixture
-def own_index(cli: Cli, documents: Path, tmp_path: Path) -> Path:
-    place = tmp_path / "index"
-    assert cli("index", "add", documents, "--index", place, "--set", "embedder=none").code == 0
-    return place
-
-
 def calibrate(cli: Cli, index: Path, labelled: Path, *more: object) -> dict[str, Any]:
     done = cli("calibrate", labelled, "--index", index, "--set", "embedder=none", "--json", *more)
     assert done.code == 0, done.err
@@ -54,14 +47,7 @@ def test_figures_pictures_and_the_file_in_the_index(cli: Cli, own_index: Path, t
     labelled, out = written(tmp_path / "labelled.jsonl", rows()), tmp_path / "out"
     done = cli("calibrate", labelled, "--index", own_index, "--set", "embedder=none", "--out", out, "--risk", "0.2")
     assert done.code == 0, done.err
-    for shown in (
-        "33 passages of 11 questions",
-        "AUC",
-        "Brier",
-        "ECE",
-        "100% answered",
-        "thresholds stay",
-    ):
+    for shown in ("33 passages of 11 questions", "AUC", "Brier", "ECE", "100% answered", "thresholds stay"):
         assert shown in done.out
     stored = json.loads((own_index / "calibration.json").read_bytes())
     assert (stored["origin"]["rows"], stored["origin"]["questions"], stored["origin"]["risk"]) == (33, 11, 0.2)
@@ -84,28 +70,6 @@ def test_json_goes_to_stdout_and_figures_nobody_has_are_null(cli: Cli, own_index
     assert points[-1]["coverage"] == 1.0
 
 
-def test_turns_use_the_calibration_of_their_index(cli: Cli, own_index: Path, tmp_path: Path) -> None:
-    question = "How often is the lamp of the lighthouse changed?"
-
-    def verdict() -> str:
-        asked = cli("ask", question, "--index", own_index, "--preset", "crag", "--set", "embedder=none", "--json")
-        assert asked.code == 0, asked.err
-        return str(json.loads(asked.out)["verdict"])
-
-    shipped = verdict()
-    assert shipped != "incorrect"
-    labelled = written(tmp_path / "labelled.jsonl", rows())
-    calibrate(cli, own_index, labelled)
-    path = own_index / "calibration.json"
-    stored = json.loads(path.read_bytes())
-    path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0}), encoding="utf-8")
-    assert verdict() == "incorrect"
-    # Made for a grader with other weights, it is left alone.
-    origin = {**stored["origin"], "grader": "another"}
-    path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0, "origin": origin}), encoding="utf-8")
-    assert verdict() == shipped
-
-
 def test_a_service_that_runs_takes_a_new_calibration_over(cli: Cli, own_index: Path, tmp_path: Path) -> None:
     question, path = "How often is the lamp of the lighthouse changed?", own_index / "calibration.json"
     with Selfright.open(own_index, embedder="none", preset="crag") as running:
@@ -115,6 +79,10 @@ def test_a_service_that_runs_takes_a_new_calibration_over(cli: Cli, own_index: P
         stored = json.loads(path.read_bytes())
         path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0}), encoding="utf-8")
         assert running.ask(question).verdict is Verdict.INCORRECT
+        # Made for a grader with other weights, it is left alone.
+        origin = {**stored["origin"], "grader": "another"}
+        path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0, "origin": origin}), encoding="utf-8")
+        assert running.ask(question).verdict is shipped
         path.unlink()
         assert running.ask(question).verdict is shipped
 
@@ -154,29 +122,6 @@ def test_a_damaged_calibration_is_named_and_never_used(cli: Cli, own_index: Path
     assert asked.code == SettingsError.exit_code
     assert "calibration.json cannot be used" in asked.err
     assert "run 'selfright calibrate' again" in asked.err
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("not json", "JSON was expected"),
-        ("[1]", "an object"),
-        ('{"passage": "p", "label": 1}', "'question' must be a text"),
-        ('{"question": "q", "passage": " ", "label": 1}', "'passage' must be a text"),
-        ('{"question": "q", "passage": "p", "label": 2}', "'label' must be 1"),
-        ('{"question": "q", "passage": "p", "label": "1"}', "'label' must be 1"),
-        ('{"question": "q", "passage": "p", "label": null}', "'label' must be 1"),
-        ('{"question": "q", "passage": "p", "label": [1]}', "'label' must be 1"),
-    ],
-)
-def test_a_bad_row_is_named_by_its_line(cli: Cli, own_index: Path, tmp_path: Path, line: str, why: str) -> None:
-    labelled = written(tmp_path / "labelled.jsonl", rows())
-    labelled.write_text(labelled.read_text(encoding="utf-8") + f"\n{line}\n", encoding="utf-8")
-    done = cli("calibrate", labelled, "--index", own_index, "--set", "embedder=none")
-    assert done.code == 1
-    assert f"line {len(rows()) + 2}: " in done.err
-    assert why in done.err
-    assert not (own_index / "calibration.json").exists()
 
 
 def test_too_few_rows_one_label_and_no_index(cli: Cli, own_index: Path, tmp_path: Path) -> None:

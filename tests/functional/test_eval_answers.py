@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from selfright.evals.systems import PROFILES
 from tests.functional.conftest import Cli
 from tests.support.scripted.server import ScriptedServer
 from tests.support.studies import numbers
+from tests.support.waiting import wait_for
 
 QUESTIONS = (
     ("lamp", "How often is the lamp of the Dunmore lighthouse changed?", "90 days", "lighthouse.md"),
@@ -157,7 +157,7 @@ def test_killed_half_way_it_goes_on(ablate: Ablate, questions: Path, indexed: Pa
     command = [sys.executable, "-c", program, "ablate", questions, "--index", indexed, "--out", out, "--seed", "5"]
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        _wait_for(lambda: log.exists() and log.read_bytes().count(b"\n") > 6)
+        wait_for(lambda: log.exists() and log.read_bytes().count(b"\n") > 6)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -168,13 +168,6 @@ def test_killed_half_way_it_goes_on(ablate: Ablate, questions: Path, indexed: Pa
     assert log.read_bytes().startswith(whole)
     assert log.read_bytes().count(b"\n") == 1 + 6 * 4
     assert numbers(study) == numbers(ablate(tmp_path / "whole"))
-
-
-def _wait_for(happened: Callable[[], bool], seconds: float = 120.0) -> None:
-    until = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < until, "the other process did not get that far"
-        time.sleep(0.01)
 
 
 def test_another_plan_is_not_mixed_in(cli: Cli, ablate: Ablate, questions: Path, indexed: Path, tmp_path: Path) -> None:

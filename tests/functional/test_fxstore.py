@@ -1,6 +1,8 @@
-"""The three scenarios of self-correcting chat [S2], with a scripted model: fast path, missing documents, invention."""
+"""The scenarios of self-correcting chat [S2], with a scripted model, as S2 has them set and as settings come."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,13 +26,17 @@ def judged(quality: str, score: float = 0.9) -> dict[str, object]:
     return {**EVALUATION, **scores, "answer_quality": quality}
 
 
-@pytest.fixture
-def index(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("fxstore")
     for name, text in DOCUMENTS.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    with Selfright.open(tmp_path / "index", embedder="none") as selfright:
-        selfright.add([tmp_path / name for name in DOCUMENTS])
-    return tmp_path / "index"
+        (folder / name).write_text(text, encoding="utf-8")
+    with Selfright.open(folder / "index", embedder="none") as selfright:
+        selfright.add([folder / name for name in DOCUMENTS])
+    return folder / "index"
+
+
+AS_SET: dict[str, Any] = {"llm_judging": "always", "citation_style": "source"}
 
 
 def chat(
@@ -39,6 +45,7 @@ def chat(
     drafts: list[str],
     judgements: list[dict[str, object]],
     history: tuple[Message, ...] = (),
+    settings: Mapping[str, Any] = AS_SET,
 ) -> tuple[Answer, list[str], ScriptedServer]:
     """The answer, the labels with which drafts were withdrawn, and the server that was asked."""
     rules = [
@@ -47,19 +54,10 @@ def chat(
         Rule(lambda request: is_job(Job.CLASSIFY, request), {"query_class": "question"}),
         Rule(lambda request: is_job(Job.STANDALONE, request), question),
     ]
-    with (
-        ScriptedServer(rules) as server,
-        Selfright.open(
-            index,
-            preset="self_correcting",
-            embedder="none",
-            llm="openai:scripted",
-            base_url=server.url,
-            llm_judging="always",
-            citation_style="source",
-        ) as selfright,
-    ):
-        events = list(selfright.stream(question, history=history))
+    with ScriptedServer(rules) as server:
+        model = {"llm": "openai:scripted", "base_url": server.url, **settings}
+        with Selfright.open(index, preset="self_correcting", embedder="none", **model) as selfright:
+            events = list(selfright.stream(question, history=history))
     last = events[-1]
     assert isinstance(last, TurnFinished)
     return last.answer, [event.reason for event in events if isinstance(event, DraftWithdrawn)], server
@@ -79,39 +77,68 @@ def test_a_follow_up_is_answered_without_looking_anything_up(index: Path) -> Non
     assert len([request for request in server.calls() if is_job(Job.ANSWER, request)]) == 1
 
 
-def test_a_vague_answer_sends_for_documents(index: Path) -> None:
-    drafts = [
-        "FxStore API는 여러 가지 기능을 제공합니다.",
-        "FxStore API는 FxStore.open(path)로 저장소를 열고 openMap(name)으로 맵을 얻습니다. [1]",
-    ]
-    answer, withdrawn, _ = chat(
-        index, "FxStore API 사용법 알려줘", drafts, [judged("needs_docs", 0.3), judged("adequate")]
-    )
-    assert withdrawn == ["needs_docs"]
-    assert nodes(answer).count("generate") == 2
-    assert "[Source: api.md]" in answer.answer
-    assert answer.stop_reason is StopReason.ADEQUATE
+def test_what_is_known_is_answered_at_once_with_the_settings_as_they_come(index: Path) -> None:
+    answer, withdrawn, _ = chat(index, "FxStore가 뭐야?", [WHAT], [judged("adequate")], settings={})
+    assert (answer.answer, answer.stop_reason, withdrawn) == (WHAT, StopReason.FAST_PATH, [])
 
 
-def test_an_invented_version_is_replaced_by_the_documents(index: Path) -> None:
-    drafts = ["FxStore 최신 버전은 2.0.0입니다.", "문서에 따르면 FxStore의 최신 버전은 0.3.0입니다. [1]"]
-    answer, withdrawn, _ = chat(
-        index, "FxStore 최신 버전이 뭐야?", drafts, [judged("hallucination", 0.2), judged("adequate")]
-    )
-    assert withdrawn == ["hallucination"]
-    assert "0.3.0" in answer.answer
+VERSION = "FxStore 최신 버전이 뭐야?"
+
+
+@pytest.mark.parametrize("settings", [AS_SET, {}], ids=["as set", "as they come"])
+@pytest.mark.parametrize(
+    ("question", "drafts", "first", "again", "document", "said"),
+    [
+        (
+            "FxStore API 사용법 알려줘",
+            [
+                "FxStore API는 여러 가지 기능을 제공합니다.",
+                "FxStore API는 FxStore.open(path)로 저장소를 열고 openMap(name)으로 맵을 얻습니다. [1]",
+            ],
+            judged("needs_docs", 0.3),
+            "generate",
+            "api.md",
+            "openMap(name)",
+        ),
+        (
+            VERSION,
+            ["FxStore 최신 버전은 2.0.0입니다.", "문서에 따르면 FxStore의 최신 버전은 0.3.0입니다. [1]"],
+            judged("hallucination", 0.2),
+            "generate",
+            "installation.md",
+            "0.3.0",
+        ),
+        (
+            VERSION,
+            ["오늘은 날씨가 좋습니다.", "FxStore의 최신 버전은 0.3.0입니다. [1]"],
+            judged("off_topic", 0.1),
+            "classify",
+            "installation.md",
+            "0.3.0",
+        ),
+    ],
+    ids=["vague", "invented", "off topic"],
+)
+def test_a_draft_that_does_not_hold_is_replaced_by_the_documents(
+    index: Path,
+    settings: dict[str, Any],
+    question: str,
+    drafts: list[str],
+    first: dict[str, object],
+    again: str,
+    document: str,
+    said: str,
+) -> None:
+    answer, withdrawn, _ = chat(index, question, drafts, [first, judged("adequate")], settings=settings)
+    assert len(withdrawn) == 1
+    assert said in answer.answer
     assert "2.0.0" not in answer.answer
-    assert "[Source: installation.md]" in answer.answer
-
-
-def test_an_answer_to_something_else_is_classified_again(index: Path) -> None:
-    drafts = ["오늘은 날씨가 좋습니다.", "FxStore의 최신 버전은 0.3.0입니다. [1]"]
-    answer, withdrawn, _ = chat(
-        index, "FxStore 최신 버전이 뭐야?", drafts, [judged("off_topic", 0.1), judged("adequate")]
-    )
-    assert withdrawn == ["off_topic"]
-    assert nodes(answer).count("classify") == 2
-    assert "0.3.0" in answer.answer
+    assert [citation.document_id for citation in answer.citations] == [document]
+    if settings:
+        assert withdrawn == [first["answer_quality"]]
+        assert nodes(answer).count(again) == 2
+        assert f"[Source: {document}]" in answer.answer
+        assert answer.stop_reason is StopReason.ADEQUATE
 
 
 def test_after_two_retries_the_best_answer_is_given(index: Path) -> None:

@@ -1,8 +1,7 @@
 """Whatever a model does, at whatever job: the turn ends with an answer, and nothing is called verified that is not."""
 
 import asyncio
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +16,12 @@ from tests.support.scripted.damage import DAMAGES
 from tests.support.scripted.requests import Request
 from tests.support.scripted.rules import Damaged
 from tests.support.scripted.server import ScriptedServer
+from tests.support.waiting import wait_for
 
 SLOW = ("stall", "stall-midway")
 UNREACHABLE = (
-    "400",
-    "401",
-    "403",
-    "404",
-    "408",
-    "429",
-    "quota",
-    "500",
-    "502",
-    "503",
-    "stall",
-    "reset",
-    "empty-body",
-    "html",
-)
+    "400", "401", "403", "404", "408", "429", "quota", "500", "502", "503", "stall", "reset", "empty-body", "html",
+)  # fmt: skip
 HEALED = ("thinking", "padded", "repeated", "no-finish")  # the whole judgement is there
 JUDGES = [Job.CLASSIFY, Job.GRADE, Job.STRIPS, Job.EVALUATE]
 
@@ -178,13 +165,6 @@ def test_a_cancelled_turn_cancels_its_calls(settings: dict[str, Any], server: Sc
 
     asyncio.run(turn())
     wait_for(lambda: all(request.hung_up for request in stalled()))
-
-
-def wait_for(true: Callable[[], Any], seconds: float = 60.0) -> None:
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def test_a_spent_budget_still_answers(settings: dict[str, Any], server: ScriptedServer) -> None:

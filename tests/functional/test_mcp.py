@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import os
 import sys
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from selfright.server.admission import Limits
 from selfright.server.keys import KeyRing
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, serving, write_index
+from tests.support.waiting import wait_for
 
 ASK = {"question": QUESTION}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
@@ -44,13 +44,6 @@ async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
         return {"error": " ".join(getattr(part, "text", "") for part in result.content)}
     assert isinstance(result.structured_content, dict)
     return result.structured_content
-
-
-def wait_for(true: Callable[[], bool], seconds: float = 60.0) -> None:
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def over_stdio(folder: Path, work: Callable[[Client], Awaitable[None]], more: Mapping[str, object] = {}) -> None:

@@ -77,13 +77,6 @@ def named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("selfright.models.cross_encoder.CrossEncoderJudge", Sharing)
 
 
-@pytest.fixture
-def own_index(cli: Cli, documents: Path, tmp_path: Path) -> Path:
-    place = tmp_path / "index"
-    assert cli("index", "add", documents, "--index", place, "--set", "embedder=none").code == 0
-    return place
-
-
 def asked(cli: Cli, index: Path, *settings: str, question: str = QUESTION) -> dict[str, Any]:
     options = [part for setting in ("embedder=none", *settings) for part in ("--set", setting)]
     done = cli("ask", question, "--index", index, "--json", *options)

@@ -1,6 +1,7 @@
 """Conversations that are kept: follow-ups, restarts, forgetting, and a turn that ``kill -9`` broke off."""
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from tests.functional.conftest import Cli, Outcome
 from tests.support.llm import is_job, rules, write_index
 from tests.support.scripted.catalogue import FAULTS
 from tests.support.scripted.server import ScriptedServer
+from tests.support.waiting import wait_for
 
 QUESTION = "How is FxStore installed?"
 CHILD = """
@@ -65,20 +67,6 @@ def test_users_do_not_see_one_another(settings: dict[str, Any]) -> None:
         assert selfright.conversation("s", "ann").turns == 0
 
 
-def test_what_is_forgotten_is_in_no_file(settings: dict[str, Any], home_folder: Path) -> None:
-    secret = "xylophonic-quagmire"
-    with offline(settings) as selfright:
-        selfright.ask(f"What about {secret}?", session="s")
-        selfright.ask("And its version?", session="s")
-        assert any(secret.encode() in path.read_bytes() for path in files(home_folder))
-        selfright.forget("s")
-    assert not any(secret.encode() in path.read_bytes() for path in files(home_folder))
-
-
-def files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
-
-
 def test_a_long_conversation_is_summed_up_and_bounded(settings: dict[str, Any]) -> None:
     with offline({**settings, "session_turns": 6}) as selfright:
         for n in range(9):
@@ -99,12 +87,8 @@ def test_a_session_and_a_history_do_not_go_together(settings: dict[str, Any]) ->
 
 @pytest.mark.parametrize("stuck", [Job.EVALUATE, Job.ANSWER])
 def test_after_kill_9_the_turn_goes_on_from_its_last_node(stuck: Job, settings: dict[str, Any]) -> None:
-    import json
-
     with ScriptedServer(rules(**{stuck.value: FAULTS["stall"]})) as server:
-        given = {**{name: str(v) if isinstance(v, Path) else v for name, v in settings.items()}, "base_url": server.url}
-        child = subprocess.Popen([sys.executable, "-c", CHILD, json.dumps(given), QUESTION], env=dict(os.environ))
-        wait_for(lambda: any(request.fault for request in server.calls()))
+        given, child = stuck_turn(settings, server)
         done = jobs_of(server)
         kill(child)
         server.use(rules())
@@ -127,12 +111,8 @@ def test_after_kill_9_the_turn_goes_on_from_its_last_node(stuck: Job, settings: 
 
 
 def test_another_question_lets_the_broken_off_turn_go(settings: dict[str, Any]) -> None:
-    import json
-
     with ScriptedServer(rules(answer=FAULTS["stall"])) as server:
-        given = {**{name: str(v) if isinstance(v, Path) else v for name, v in settings.items()}, "base_url": server.url}
-        child = subprocess.Popen([sys.executable, "-c", CHILD, json.dumps(given), QUESTION], env=dict(os.environ))
-        wait_for(lambda: any(request.fault for request in server.calls()))
+        given, child = stuck_turn(settings, server)
         with Selfright.open(**given) as selfright, pytest.raises(SessionBusy):
             selfright.ask("Something else?", session="s", user="ana")
         kill(child)
@@ -144,18 +124,19 @@ def test_another_question_lets_the_broken_off_turn_go(settings: dict[str, Any]) 
         assert [m.content for m in kept.messages if m.role == "user"] == ["What may keys of a map be?"]
 
 
+def stuck_turn(settings: dict[str, Any], server: ScriptedServer) -> tuple[dict[str, Any], "subprocess.Popen[bytes]"]:
+    """A process whose turn waits for a model that says nothing, and the settings it was given."""
+    given = {**{name: str(v) if isinstance(v, Path) else v for name, v in settings.items()}, "base_url": server.url}
+    child = subprocess.Popen([sys.executable, "-c", CHILD, json.dumps(given), QUESTION], env=dict(os.environ))
+    wait_for(lambda: any(request.fault for request in server.calls()))
+    return given, child
+
+
 def kill(child: "subprocess.Popen[bytes]") -> None:
     """Kills a process, and waits until what it held is free."""
     child.send_signal(signal.SIGKILL)
     child.wait()
     time.sleep(LEASE_S)
-
-
-def wait_for(true: Any, seconds: float = 60.0) -> None:
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def jobs_of(server: ScriptedServer) -> list[Job]:
@@ -195,12 +176,8 @@ def test_the_chat_keeps_its_conversation_until_it_is_told_to_forget(
 
 
 def test_a_broken_off_turn_is_not_gone_on_with_in_another_scope(settings: dict[str, Any]) -> None:
-    import json
-
     with ScriptedServer(rules(answer=FAULTS["stall"])) as server:
-        given = {**{name: str(v) if isinstance(v, Path) else v for name, v in settings.items()}, "base_url": server.url}
-        child = subprocess.Popen([sys.executable, "-c", CHILD, json.dumps(given), QUESTION], env=dict(os.environ))
-        wait_for(lambda: any(request.fault for request in server.calls()))
+        given, child = stuck_turn(settings, server)
         kill(child)
         server.use(rules())
         with Selfright.open(**given) as selfright:
@@ -217,15 +194,6 @@ def test_a_turn_whose_end_cannot_be_stored_leaves_its_session_free(
             trouble.setattr(SessionRows, "finish", full_disk)
             with pytest.raises(StoreError, match="the disk is full"):
                 selfright.ask(QUESTION, session="s")
-        assert "Gradle" in selfright.ask(QUESTION, session="s").answer
-        assert len(selfright.turns("s")) == 1
-
-
-def test_trouble_with_outdated_sessions_costs_nobody_an_answer(
-    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(SessionRows, "find_outdated", full_disk)
-    with offline(settings) as selfright:
         assert "Gradle" in selfright.ask(QUESTION, session="s").answer
         assert len(selfright.turns("s")) == 1
 

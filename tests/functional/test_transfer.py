@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.functional.conftest import Cli
-from tests.support.transfer import read_lines, write_lines
+from tests.support.transfer import write_lines
 
 ROWS = [
     {"id": "otter", "title": "Otters", "text": "Otters hold hands while they sleep on the water."},
@@ -71,21 +71,6 @@ def test_texts_alone(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(outcome.out)["passages"] == 3
 
 
-def test_a_failed_import_changes_nothing(cli: Cli, elsewhere: tuple[object, ...], tmp_path: Path) -> None:
-    index = tmp_path / "index"
-    assert cli("index", "import", *elsewhere, "--index", index).code == 0
-    before = cli("index", "list", "--index", index, "--json").out
-    changed = [{**row, "text": f"{row['text']} More."} for row in ROWS]
-    write_lines(tmp_path / "c.jsonl", changed)
-    # Texts of parts are compared while the import is being written; the third one is wrong.
-    meta = [{"id": row["id"], "start": 0, "end": len(row["text"]), "text": row["text"]} for row in ROWS]
-    write_lines(tmp_path / "x.meta.jsonl", [*meta[:2], {**meta[2], "text": "something else"}])
-    outcome = cli("index", "import", *elsewhere, "--index", index)
-    assert outcome.code == 1
-    assert "line 3" in outcome.err
-    assert cli("index", "list", "--index", index, "--json").out == before
-
-
 @pytest.mark.usefixtures("vectors")
 @pytest.mark.parametrize("kind", [(), ("--passages",)])
 def test_out_and_in_again_gives_the_same_ranking(
@@ -99,16 +84,6 @@ def test_out_and_in_again_gives_the_same_ranking(
     query = "How often is the lamp changed? 등대의 등은 언제 교체하나요?"
     before, after = (json.loads(cli("search", query, "--index", place, "--json").out) for place in (indexed, index))
     assert [(row["text"], row["rrf_score"]) for row in after] == [(row["text"], row["rrf_score"]) for row in before]
-
-
-def test_out_and_added_again_gives_the_same_documents(cli: Cli, indexed: Path, tmp_path: Path) -> None:
-    out, index = tmp_path / "out", tmp_path / "again"
-    assert cli("index", "export", "--to", out, "--index", indexed).code == 0
-    assert {row["_id"] for row in read_lines(out / "corpus.jsonl")} == {"harbour.md", "lighthouse.md", "ko/등대.md"}
-    assert cli("index", "add", out / "corpus.jsonl", "--index", index).code == 0
-    listed = [json.loads(cli("index", "list", "--index", place, "--json").out) for place in (indexed, index)]
-    before, after = ([{k: v for k, v in row.items() if k != "source"} for row in rows] for rows in listed)
-    assert after == before
 
 
 def test_a_folder_in_use_is_not_written_to(cli: Cli, indexed: Path, tmp_path: Path) -> None:

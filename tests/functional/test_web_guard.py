@@ -14,7 +14,7 @@ import pytest
 
 from selfright.domain.errors import PageRefused, PageUnusable, WebError
 from selfright.web.addresses import WEB_PORTS, Permissions, target_of
-from selfright.web.guard import Guard
+from selfright.web.guard import Guard, _CheckedBackend
 from selfright.web.types import PAGES, Reply, Request, RequestCounter, RequestLimits
 from tests.support.web_rooms import QUICK, guard, names
 from tests.support.web_servers import Answer, WebServer, serving, site
@@ -211,6 +211,28 @@ def test_a_resolver_that_says_nothing_at_all() -> None:
     with pytest.raises(PageUnusable, match="took longer"):
         fetch(Guard(limits=RequestLimits(seconds=0.2), resolve=silent), "http://a.example/")
     assert time.monotonic() - began < 1.5
+
+
+def test_a_connection_that_ends_elsewhere_than_checked_is_closed() -> None:
+    closed: list[bool] = []
+
+    class Elsewhere:
+        def get_extra_info(self, _name: str) -> tuple[str, int]:
+            return "127.0.0.9", 80
+
+        async def aclose(self) -> None:
+            closed.append(True)
+
+    class Wire:
+        async def connect_tcp(self, *_: object) -> Elsewhere:
+            return Elsewhere()
+
+    target = target_of("http://127.0.0.1/")
+    backend = _CheckedBackend(Permissions.of(["127.0.0.1"]), target, names({}), 1.0, RequestCounter())
+    backend._wire = Wire()  # type: ignore[assignment]
+    with pytest.raises(PageRefused, match="another address"):
+        asyncio.run(backend.connect_tcp("127.0.0.1", 80))
+    assert closed == [True]
 
 
 def test_redirects_are_followed_checked_and_counted(town: Town) -> None:

@@ -4,6 +4,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from selfright.domain.answers import Citation, Draft, Sentence
+from selfright.domain.composing import compose
 from selfright.domain.passages import Hit, Passage, Strip
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
@@ -59,3 +61,14 @@ def strip(source: Passage, score: float = 0.8, text: str | None = None) -> Strip
 def hits(*passages: Passage) -> tuple[Hit, ...]:
     """The passages as found, best first."""
     return tuple(Hit(found, 1 / (60 + rank)) for rank, found in enumerate(passages, start=1))
+
+
+def draft(*sentences: str, cites: Passage | None = None) -> Draft:
+    """A draft of these sentences, each of which cites the same passage, or none."""
+    said = tuple(Sentence(text, (1,) if cites else ()) for text in sentences)
+    citations = (
+        (Citation(1, cites.id, cites.document_id, cites.title, cites.section, cites.start, cites.end, cites.text),)
+        if cites
+        else ()
+    )
+    return Draft(compose(said), said, citations)

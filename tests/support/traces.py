@@ -1,5 +1,7 @@
 """Turns with a marked word in everything that was said, to find out where content goes."""
 
+from dataclasses import replace
+
 from selfright.domain.answers import Answer, Citation, Cost, Iteration, Step
 from selfright.domain.judgements import (
     AnswerQuality,
@@ -11,7 +13,9 @@ from selfright.domain.judgements import (
     Verdict,
 )
 from selfright.domain.node_outcomes import NodeOutcome
-from selfright.domain.traces import Origins
+from selfright.domain.traces import Origins, Trace
+from selfright.domain.turns import Scope
+from selfright.telemetry.outline import finished_trace
 
 SAID = "xylophone"
 """A word that stands in every piece of content, and in nothing else."""
@@ -72,3 +76,9 @@ ORIGINS = Origins(
     index={"embedder": "none", "tokenizer": "words"},
     web=True,
 )
+
+
+def trace(number: int, user: str = "u") -> Trace:
+    """An outline of a turn; later ones have higher numbers, and ids that begin with them."""
+    outline = finished_trace(answer(), 1_000.0 + number, Scope(user), ORIGINS, content=False)
+    return replace(outline, id=f"{number:08x}" + "0" * 24)

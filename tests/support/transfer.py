@@ -14,17 +14,19 @@ Vectors = Mapping[str, NDArray[np.float32]]
 
 
 class Shelf:
-    """Shows what was committed only; a failing one fails at its ``fails_at``-th batch."""
+    """Shows what was committed only, and counts passages by batch and commit; fails at its ``fails_at``-th batch."""
 
     def __init__(self, fails_at: int = 0) -> None:
         self.committed: dict[str, tuple[Document, Sequence[Passage]]] = {}
         self.pending: dict[str, tuple[Document, Sequence[Passage]]] = {}
         self.vectors: dict[str, NDArray[np.float32]] = {}
         self.given: list[Vectors | None] = []
-        self.commits = 0
+        self.batches: list[int] = []
+        self.commits: list[int] = []
         self._fails_at = fails_at
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: Vectors | None = None) -> None:
+        assert len({document.id for document, _ in batch}) == len(batch)
         for document, passages in batch:
             for passage in passages:
                 assert passage.text == document.text[passage.start : passage.end]
@@ -32,12 +34,16 @@ class Shelf:
         if len(self.given) == self._fails_at:
             raise OSError("no space left")
         self.pending.update({document.id: (document, passages) for document, passages in batch})
+        self.batches.append(sum(len(passages) for _, passages in batch))
         self.vectors.update(vectors or {})
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        return [name for name in document_ids if self.committed.pop(name, None)]
 
     def commit(self) -> None:
         self.committed.update(self.pending)
+        self.commits.append(sum(len(passages) for _, passages in self.pending.values()))
         self.pending = {}
-        self.commits += 1
 
     def discard(self) -> None:
         self.pending = {}
@@ -48,10 +54,11 @@ class Shelf:
 
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         for document, cut in (self.committed[name] for name in sorted(self.committed)):
-            yield DocumentInfo(
-                document.id, document.title, document.collection, document.language, document.source,
-                document.content_hash, len(document.text), len(cut),
-            )  # fmt: skip
+            if not collections or document.collection in collections:
+                yield DocumentInfo(
+                    document.id, document.title, document.collection, document.language, document.source,
+                    document.content_hash, len(document.text), len(cut),
+                )  # fmt: skip
 
     def passages_of(self, document_id: str) -> list[Passage]:
         return list(self.committed[document_id][1])
@@ -61,7 +68,10 @@ class Shelf:
         return {name: self.vectors[name] for name in names if name in self.vectors}
 
     def info(self) -> StoreInfo:
-        raise AssertionError("a transfer needs no figures")
+        raise AssertionError("nobody needs figures here")
+
+    def texts(self) -> dict[str, str]:
+        return {name: document.text for name, (document, _) in self.committed.items()}
 
     def passages(self) -> dict[str, Passage]:
         return {passage.id: passage for _, cut in self.committed.values() for passage in cut}

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import types
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import hybrid
-from benchmarks.peers import collection, measures, reporting, systems
+from benchmarks.peers import collection, measures, reporting
 from benchmarks.peers.collection import Passages
 from benchmarks.peers.worker import Worker
 
@@ -72,10 +71,6 @@ def test_shared_is_the_mean_share_of_what_was_expected() -> None:
     assert measures.shared(found, expected) == pytest.approx((1 + 0.5) / 2)
     with pytest.raises(ValueError, match="expected ids"):
         measures.shared([["a"]], [[]])
-
-
-def test_times_are_percentiles_in_milliseconds() -> None:
-    assert measures.times([0.001] * 99 + [0.101]) == {"p50_ms": 1.0, "p99_ms": 2.0}
 
 
 class Backwards:
@@ -184,39 +179,3 @@ def test_the_table_compares_with_ours_and_says_why_a_cell_is_empty() -> None:
     assert columns["memory MB"] == ["–", "1,234 (400)", "–"]
     assert columns["recall@10"][0] == "0.988"
     assert lines[-1] == "Haystack in-memory + RRF joiner: build: stopped at 18 GB of memory."
-
-
-def test_growth_has_a_row_of_ours_for_each_size() -> None:
-    _, _, columns, _, *rows = (line.strip("| ").split(" | ") for line in reporting.growth(RECORDS).splitlines())
-    assert [row[0] for row in rows] == ["100", "1,000"]
-    assert [row[columns.index("p50 ms")] for row in rows] == ["1.50", "3.00"]
-
-
-def test_a_page_keeps_what_stands_around_the_marks() -> None:
-    text = f"# Title\n\nbefore\n\n{reporting.BEGIN}\nformer figures\n{reporting.END}\n\nafter\n"
-    once = reporting.page(text, RECORDS, "plot.svg")
-    assert once.startswith("# Title\n\nbefore\n\n")
-    assert once.endswith("\n\nafter\n")
-    assert "former figures" not in once
-    assert once.index("### 100 passages") < once.index("### Growth") < once.index("plot.svg")
-    assert "### 1,000 passages" not in once  # there is nothing to compare with
-    assert reporting.page(once, RECORDS, "plot.svg") == once
-    bare = reporting.page("# Title\n", RECORDS, "plot.svg")
-    assert reporting.page(bare, RECORDS, "plot.svg") == bare
-
-
-def test_the_plot_names_every_known_system() -> None:
-    root = ET.fromstring(reporting.plot(RECORDS))
-    space = "{http://www.w3.org/2000/svg}"
-    said = "".join(root.itertext())
-    known = {one["system"] for one in RECORDS if one.get("p50_ms")}
-    assert all((one.title.strip("*") in said) == (one.name in known) for one in systems.SYSTEMS)
-    assert ET.fromstring(reporting.plot(RECORDS[2:3])).tag == f"{space}svg"
-
-
-def test_every_driver_is_where_the_list_says() -> None:
-    folder = Path(systems.__file__).parent
-    for system in systems.SYSTEMS:
-        module, _, name = system.driver.partition(":")
-        assert f"class {name}" in (folder / f"{module}.py").read_text()
-        assert all("==" in requirement for requirement in system.requirements)

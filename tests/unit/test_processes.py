@@ -93,21 +93,18 @@ def test_tasks_are_taken_as_results_are_used(workers: Workers) -> None:
     results.close()  # type: ignore[attr-defined]
 
 
-def test_what_fails_in_a_worker_is_done_here(workers: Workers) -> None:
-    assert list(workers.map([["raise"], 1], here)) == [["here", ["raise"]], ["w", 1]]
-
-
-def test_what_is_printed_does_not_get_among_the_answers(workers: Workers) -> None:
-    assert list(workers.map([["print"], 1], here)) == [["w", ["print"]], ["w", 1]]
-
-
 def test_a_worker_that_ends_is_replaced(workers: Workers, tmp_path: Path) -> None:
     tasks: list[Any] = [1, ["die once", str(tmp_path / "died")], 2]
     assert list(workers.map(tasks, here)) == [["w", 1], "alive", ["w", 2]]
 
 
-def test_a_task_that_ends_two_workers_is_given_back(workers: Workers) -> None:
-    assert list(workers.map([["die"], 3], here, lambda _: "lost")) == ["lost", ["w", 3]]
+@pytest.mark.parametrize(
+    ("task", "result"),
+    [(["raise"], ["here", ["raise"]]), (["print"], ["w", ["print"]]), (["die"], "lost")],
+    ids=["what fails is done here", "what is printed is no answer", "what ends two workers is given back"],
+)
+def test_a_task_that_goes_wrong_costs_no_other(workers: Workers, task: list[str], result: object) -> None:
+    assert list(workers.map([task, 1], here, lambda _: "lost")) == [result, ["w", 1]]
 
 
 def test_a_worker_that_goes_silent_is_not_waited_for() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.domain.errors import SettingsError, UnknownName, UsageError
+from selfright.domain.errors import SelfrightError, SettingsError, UnknownName, UsageError
 from selfright.evals.systems import from_grid
 from selfright.settings import SETTING_NAMES, Settings, load_settings
 from tests.support.scripted.catalogue import read_rules
@@ -25,21 +25,37 @@ def test_the_last_source_wins(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "hint"),
+    ("values", "environment", "error", "hint"),
     [
-        ({"top_kk": 1}, "did you mean 'top_k'"),
-        ({"llm": "ofline"}, "did you mean 'offline'"),
-        ({"embedder": "nnone"}, "did you mean 'none'"),
+        ({"top_kk": 1}, {}, UnknownName, "did you mean 'top_k'"),
+        ({"llm": "ofline"}, {}, UnknownName, "did you mean 'offline'"),
+        ({"embedder": "nnone"}, {}, UnknownName, "did you mean 'none'"),
+        ({}, {"SELFRIGHT_TOPK": "3"}, UnknownName, "top_k"),
+        ({"top_k": "many"}, {}, UsageError, "whole number"),
+        ({"web_provider": "static"}, {}, SettingsError, "web_folder"),
     ],
 )
-def test_unknown_names_and_values_name_the_nearest(values: dict[str, object], hint: str) -> None:
-    with pytest.raises(UnknownName, match=hint):
-        load_settings(values, {}, Path("/nonexistent"))
+def test_what_is_no_setting_is_refused_with_what_would_be(
+    values: dict[str, object], environment: dict[str, str], error: type[SelfrightError], hint: str
+) -> None:
+    with pytest.raises(error, match=hint):
+        load_settings(values, environment, Path("/nonexistent"))
 
 
-def test_a_misspelt_variable_is_refused_too() -> None:
-    with pytest.raises(UnknownName, match="top_k"):
-        load_settings({}, {"SELFRIGHT_TOPK": "3"}, Path("/nonexistent"))
+@pytest.mark.parametrize(
+    ("content", "error", "hint"),
+    [
+        (b"preset = ", SettingsError, "cannot be read as TOML"),
+        ('preset = "crag"'.encode("utf-16"), SettingsError, "save it as UTF-8"),
+        (b"[flag]\ntop_k = 5\n", UnknownName, "unknown table 'flag': did you mean 'flags'"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_one_clear_error(
+    tmp_path: Path, content: bytes, error: type[SelfrightError], hint: str
+) -> None:
+    (tmp_path / "selfright.toml").write_bytes(content)
+    with pytest.raises(error, match=hint):
+        load_settings({}, {}, tmp_path)
 
 
 def named_variables() -> set[str]:
@@ -71,17 +87,6 @@ def test_what_kubernetes_puts_beside_a_service_of_our_name_is_no_setting() -> No
     assert load_settings({}, linked, Path("/nonexistent")) == load_settings({}, {}, Path("/nonexistent"))
 
 
-def test_a_value_of_the_wrong_kind_is_refused() -> None:
-    with pytest.raises(UsageError, match="whole number"):
-        load_settings({"top_k": "many"}, {}, Path("/nonexistent"))
-
-
-def test_broken_toml_is_one_clear_error(tmp_path: Path) -> None:
-    (tmp_path / "selfright.toml").write_text("preset = ", encoding="utf-8")
-    with pytest.raises(SettingsError, match="cannot be read as TOML"):
-        load_settings({}, {}, tmp_path)
-
-
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     """Some editors write one before UTF-8."""
     files = {
@@ -94,20 +99,3 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     assert load_settings({}, {}, tmp_path).preset == "crag"
     assert [system.preset for system in from_grid(tmp_path / "grid.toml")] == ["crag"]
     assert len(read_rules(tmp_path / "rules.toml")) == 1
-
-
-def test_another_encoding_is_named(tmp_path: Path) -> None:
-    (tmp_path / "selfright.toml").write_text('preset = "crag"', encoding="utf-16")
-    with pytest.raises(SettingsError, match="save it as UTF-8"):
-        load_settings({}, {}, tmp_path)
-
-
-def test_an_unknown_table_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
-    (tmp_path / "selfright.toml").write_text("[flag]\ntop_k = 5\n", encoding="utf-8")
-    with pytest.raises(UnknownName, match="unknown table 'flag': did you mean 'flags'"):
-        load_settings({}, {}, tmp_path)
-
-
-def test_a_static_web_needs_its_folder() -> None:
-    with pytest.raises(SettingsError, match="web_folder"):
-        load_settings({"web_provider": "static"}, {}, Path("/nonexistent"))

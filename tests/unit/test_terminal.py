@@ -37,10 +37,7 @@ def test_what_a_document_holds_does_nothing(text: str) -> None:
     assert not any(sign in shown(text) for sign in "\x00\x07\x08\r\x1b\x7f\x9b")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["Tab\tand\nline\r\n", "한글 — “quotes” 👩‍👧", "\x1b[1mbold\x1b[0m \x1b[2m\x1b[36m"],
-)
+@pytest.mark.parametrize("text", ["Tab\tand\nline\r\n", "한글 — “quotes” 👩‍👧", "\x1b[1mbold\x1b[0m \x1b[2m\x1b[36m"])
 def test_text_and_our_own_marks_are_shown(text: str) -> None:
     assert shown(text) == text
 

@@ -8,15 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import JudgeFailed
-from selfright.domain.judgements import (
-    AnswerQuality,
-    Evaluation,
-    EvaluationSource,
-    Grade,
-    Grading,
-    StopReason,
-    Verdict,
-)
+from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource, Grade, Grading, StopReason, Verdict
 
 SHARES = st.floats(0.0, 1.0)
 SCORES = ("grounding", "completeness", "accuracy", "confidence")

@@ -21,11 +21,7 @@ NAMED = RoutingDecision(("drugs",), RoutingReason.NAMED_BY_USER)
         (NodeOutcome(passages=8), "8 passages", "문단 8개"),
         (NodeOutcome(passages=8, provider="static"), "8 passages from static", "static에서 문단 8개"),
         # Why a router chose is told in English alone.
-        (
-            NodeOutcome(passages=2, routing=NAMED),
-            "2 passages from drugs, named by the user",
-            "drugs에서 문단 2개",
-        ),
+        (NodeOutcome(passages=2, routing=NAMED), "2 passages from drugs, named by the user", "drugs에서 문단 2개"),
         (
             NodeOutcome(passages=2, routing=RoutingDecision.everywhere(RoutingReason.TOO_LITTLE, "{drugs}")),
             "2 passages, {drugs} brought too little",

@@ -97,7 +97,7 @@ def test_the_time_in_which_nobody_asks_does_not_count(tmp_path: Path) -> None:
     items = read_apart(SourceFile(path, "a.jsonl"), Bounds(seconds=20))
     first = next(items)
     assert isinstance(first, ReadDocument)
-    assert all(timer.finished_trace.is_set() for timer in threading.enumerate() if isinstance(timer, threading.Timer))
+    assert all(timer.finished.is_set() for timer in threading.enumerate() if isinstance(timer, threading.Timer))
     assert len(list(islice(items, 450))) == 450
     assert list(items) == []
 

@@ -44,8 +44,7 @@ def test_merged_cells_count_for_all_they_cover(read_one: ReadOne, *, has_address
 
 def test_an_address_counts_where_the_cells_before_it_are_missing(read_one: ReadOne) -> None:
     made = document(
-        [cell("Zone", at=(0, 0)), cell("Small", at=(0, 1)), cell("Large", at=(0, 2))],
-        [cell("13 EUR", at=(1, 2))],
+        [cell("Zone", at=(0, 0)), cell("Small", at=(0, 1)), cell("Large", at=(0, 2))], [cell("13 EUR", at=(1, 2))]
     )
     assert read_one("t.hwpx", made).text == "|Zone|Small|Large|\n|---|---|---|\n| | |13 EUR|"
 

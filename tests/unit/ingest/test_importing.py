@@ -79,7 +79,7 @@ def test_each_vector_comes_to_its_text(files: Files, kind: str, order: tuple[int
     assert report == ImportReport(added=3, replaced=0, passages=3, vectors=3, notes=("a note",))
     assert set(files.shelf.committed) == {"tide", "lamp", "등대"}
     assert files.shelf.document("등대").language == "ko"  # type: ignore[union-attr]
-    assert files.shelf.commits == 1
+    assert len(files.shelf.commits) == 1
     files.assert_matched()
 
 
@@ -265,7 +265,7 @@ def test_part_texts_are_checked_and_a_failure_leaves_nothing(files: Files) -> No
     of = [row["text"][:8] for row in CORPUS]
     with pytest.raises(UnreadableFile, match=r"line 3: its 'text' is not that of '등대' from 0 to 8"):
         files(meta=wrong, of=of)
-    assert (files.shelf.pending, files.shelf.commits) == ({}, 0)
+    assert (files.shelf.pending, files.shelf.commits) == ({}, [])
     files.shelf.given.clear()
     assert files(meta=meta, of=of).added == 3
 

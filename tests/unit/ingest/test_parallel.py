@@ -3,43 +3,26 @@
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from selfright.domain.passages import Document, DocumentInfo, Passage, StoreInfo
+from selfright.domain.passages import Document
 from selfright.ingest import parallel
 from selfright.ingest.files import SourceFile
 from selfright.ingest.pipeline import Report, ingest
+from tests.support.transfer import Shelf
 
 SENTENCE = "The valve opens when the pressure in the line falls under two bar. 밸브는 압력이 떨어지면 열린다. "
 
 
-class Kept:
-    """A store that keeps everything it is given."""
-
-    def __init__(self) -> None:
-        self.stored: dict[str, tuple[Document, list[Passage]]] = {}
-
-    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
-        self.stored |= {document.id: (document, list(passages)) for document, passages in batch}
+class Kept(Shelf):
+    """A store that holds nothing back."""
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         raise AssertionError("adding removes nothing")
-
-    def commit(self) -> None:
-        """Nothing is held back."""
-
-    def document(self, document_id: str) -> Document | None:
-        return self.stored[document_id][0] if document_id in self.stored else None
-
-    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
-        raise AssertionError("a run looks documents up one by one")
-
-    def info(self) -> StoreInfo:
-        raise AssertionError("a run needs no figures")
 
 
 @pytest.fixture
@@ -64,7 +47,7 @@ def run(files: Path, processes: int) -> tuple[Report, Any, list[tuple[int, int, 
     told: list[tuple[int, int, str]] = []
     paths = [files / "part1", files]  # the same names in two folders, and rows among files
     report = ingest(paths, kept, kept, "manuals", lambda *now: told.append(now), processes=processes)
-    return report, kept.stored, told
+    return report, kept.committed, told
 
 
 def test_processes_change_nothing(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +107,7 @@ def test_a_file_that_ends_its_readers_takes_none_of_its_company_with_it(
     kept = Kept()
     report = ingest([files], kept, kept, processes=2)
     assert report.added == expected.added - 1
-    assert set(first.stored) - set(kept.stored) == {"part0/page2.html"}
+    assert set(first.committed) - set(kept.committed) == {"part0/page2.html"}
     (why,) = [why for path, why in report.failed if "page2" in path]
     assert "ended the reading process twice" in why
 

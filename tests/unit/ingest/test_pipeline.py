@@ -2,68 +2,30 @@
 
 import json
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import rule
 
 from selfright.domain.errors import InputError
-from selfright.domain.passages import Document, DocumentInfo, Passage, StoreInfo
+from selfright.domain.passages import Document, DocumentInfo, Passage
 from selfright.ingest.pipeline import Report, ingest
+from tests.support import transfer
+from tests.support.folders import ChangingFolder, folder
+from tests.support.transfer import Vectors
 
 SENTENCE = "The valve opens when the pressure in the line falls under two bar. "
 
 
-class Shelf:
-    """A store in memory that shows what was committed only, and counts the work it was given."""
-
-    def __init__(self) -> None:
-        self.committed: dict[str, tuple[Document, Sequence[Passage]]] = {}
-        self.pending: dict[str, tuple[Document, Sequence[Passage]]] = {}
-        self.batches: list[int] = []
-        self.commits: list[int] = []
-
-    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
-        assert len({document.id for document, _ in batch}) == len(batch)
-        self.pending.update({document.id: (document, passages) for document, passages in batch})
-        self.batches.append(sum(len(passages) for _, passages in batch))
-
-    def remove(self, document_ids: Sequence[str]) -> list[str]:
-        return [name for name in document_ids if self.committed.pop(name, None)]
-
-    def commit(self) -> None:
-        self.committed.update(self.pending)
-        self.commits.append(sum(len(passages) for _, passages in self.pending.values()))
-        self.pending = {}
-
-    def document(self, document_id: str) -> Document | None:
-        found = self.committed.get(document_id)
-        return found[0] if found else None
-
+class Shelf(transfer.Shelf):
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         raise AssertionError("a run looks documents up one by one")
-
-    def info(self) -> StoreInfo:
-        raise AssertionError("a run needs no figures")
-
-    def texts(self) -> dict[str, str]:
-        return {name: document.text for name, (document, _) in self.committed.items()}
 
 
 def counts(report: Report) -> tuple[int, int, int, int]:
     return report.added, report.replaced, report.unchanged, len(report.failed)
-
-
-def folder(root: Path, **files: str) -> Path:
-    for name, text in files.items():
-        path = root / name.replace("__", "/")
-        path = path.with_name(path.name.replace("_", "."))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return root
 
 
 def test_files_become_documents_with_passages(tmp_path: Path) -> None:
@@ -218,38 +180,12 @@ def test_what_readers_see_beside_the_text_is_a_change(tmp_path: Path, name: str,
     assert counts(ingest([tmp_path], shelf, shelf)) == (0, 0, 1, 0)
 
 
-_FILES = [f"{top}/{name}" for top in ("a", "b", "a/sub", "b/sub") for name in ("README.md", "x.md")]
-_CONTENT = st.sampled_from(["one", "two", "three"])
-
-
-class Folders(RuleBasedStateMachine):
-    """Files come, change, move and go, and folders are added: what was added is there, once and as it is.
-
-    Everything else stays as it was, but for what has moved.
-    """
+class Folders(ChangingFolder):
+    """What was added is there, once and as it is; everything else stays as it was, but for what has moved."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.root = Path(tempfile.mkdtemp())
         self.shelf = Shelf()
-
-    def teardown(self) -> None:
-        shutil.rmtree(self.root)
-
-    @rule(file=st.sampled_from(_FILES), text=_CONTENT)
-    def write(self, file: str, text: str) -> None:
-        (self.root / file).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / file).write_text(text)
-
-    @rule(file=st.sampled_from(_FILES))
-    def delete(self, file: str) -> None:
-        (self.root / file).unlink(missing_ok=True)
-
-    @rule(file=st.sampled_from(_FILES), to=st.sampled_from(_FILES))
-    def move(self, file: str, to: str) -> None:
-        if (self.root / file).exists():
-            (self.root / to).parent.mkdir(parents=True, exist_ok=True)
-            (self.root / file).rename(self.root / to)
 
     @rule(places=st.lists(st.sampled_from(["a", "b", "a/sub", "."]), min_size=1, max_size=2, unique=True))
     def add(self, places: list[str]) -> None:
@@ -301,7 +237,7 @@ def test_batches_and_commits_are_bounded(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_keeps_what_it_committed(tmp_path: Path) -> None:
     class Interrupted(Shelf):
-        def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
+        def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: Vectors | None = None) -> None:
             if self.commits:
                 raise KeyboardInterrupt
             super().put(batch)

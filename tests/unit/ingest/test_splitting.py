@@ -221,6 +221,13 @@ def test_a_header_is_never_cut_from_its_first_row() -> None:
             assert "MX-" in last
 
 
+def test_no_row_is_lost_where_each_fills_a_passage() -> None:
+    header = f"| {' | '.join(f'column number {n}' for n in range(4))} |\n|---|---|---|---|"
+    rows = [f"| row{n} | {'word ' * 12}| {'word ' * 3}| x |" for n in range(6)]
+    passages = split(document("\n".join([header, *rows])), words=20, overlap=0)
+    assert [n for n in range(6) if f"row{n}" not in " ".join(passage.text for passage in passages)] == []
+
+
 @given(st.lists(lines, max_size=20).map("\n".join))
 def test_a_head_is_a_line_of_the_document(text: str) -> None:
     for passage in split(document(text), words=10, overlap=0):

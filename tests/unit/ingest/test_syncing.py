@@ -1,65 +1,19 @@
 """Synchronising: the index is what the folders are, and nothing goes that is not certainly gone."""
 
 import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import rule
 
 from selfright.domain.errors import InputError
-from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.domain.passages import Document
 from selfright.ingest.pipeline import Report
 from selfright.ingest.syncing import NoIndex, SyncOptions, sync
-
-
-class Shelf:
-    """A store in memory."""
-
-    def __init__(self) -> None:
-        self.held: dict[str, Document] = {}
-        self.changed = 0
-
-    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
-        self.held.update({document.id: document for document, _ in batch})
-        self.changed += len(batch)
-
-    def remove(self, document_ids: Sequence[str]) -> list[str]:
-        self.changed += len(document_ids)
-        return [name for name in document_ids if self.held.pop(name, None)]
-
-    def commit(self) -> None: ...
-
-    def document(self, document_id: str) -> Document | None:
-        return self.held.get(document_id)
-
-    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
-        for name, found in sorted(self.held.items()):
-            if found.collection in collections:
-                yield DocumentInfo(
-                    name,
-                    found.title,
-                    found.collection,
-                    found.language,
-                    found.source,
-                    found.content_hash,
-                    len(found.text),
-                    1,
-                )
-
-    def texts(self) -> dict[str, str]:
-        return {name: document.text for name, document in self.held.items()}
-
-
-def folder(root: Path, **files: str) -> Path:
-    for name, text in files.items():
-        path = root / name.replace("__", "/").replace("_", ".")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return root
+from tests.support.folders import ChangingFolder, folder
+from tests.support.transfer import Shelf
 
 
 def done(shelf: Shelf, *paths: Path, **options: object) -> Report:
@@ -105,7 +59,7 @@ def test_what_was_renamed_goes_and_comes(tmp_path: Path) -> None:
     assert figures(done(shelf, docs)) == (3, 1, 3, 0)
     texts = {"deep/called-otherwise.md": "# Same\n\none", "b.txt": "two"}
     assert shelf.texts() == {**texts, "deep/lines.csv:2": "first", "deep/lines.csv:3": "second"}
-    assert shelf.held["b.txt"].source == str(docs / "deep" / "b.txt")
+    assert shelf.committed["b.txt"][0].source == str(docs / "deep" / "b.txt")
     assert figures(done(shelf, docs)) == (0, 0, 0, 4)
 
 
@@ -116,23 +70,26 @@ def test_two_files_that_hold_the_same_are_never_taken_for_one(tmp_path: Path) ->
     shutil.move(docs / "a.md", docs / "x.md")
     shutil.move(docs / "b.md", docs / "y.md")
     done(shelf, docs)
-    assert sorted(document.source or "" for document in shelf.held.values()) == [str(docs / "x.md"), str(docs / "y.md")]
+    assert sorted(document.source or "" for document, _ in shelf.committed.values()) == [
+        str(docs / "x.md"),
+        str(docs / "y.md"),
+    ]
 
 
 def test_only_what_came_from_these_folders_into_this_collection_is_removed(tmp_path: Path) -> None:
     shelf = Shelf()
     one, other = folder(tmp_path / "one", a_md="one", b_md="two"), folder(tmp_path / "one-more", c_md="three")
     uploaded = Document("u", "U", "text", source="upload:u.md")
-    shelf.held["u"] = uploaded
+    shelf.committed["u"] = (uploaded, [])
     done(shelf, one)
     done(shelf, other, collection="others")
     (one / "b.md").unlink()
     (other / "c.md").unlink()
     (other / "d.md").write_text("four")
     done(shelf, one)
-    assert sorted(shelf.held) == ["a.md", "c.md", "u"]
+    assert sorted(shelf.committed) == ["a.md", "c.md", "u"]
     done(shelf, tmp_path)
-    assert "c.md" in shelf.held  # another collection's
+    assert "c.md" in shelf.committed  # another collection's
 
 
 def test_what_cannot_be_read_stays(tmp_path: Path) -> None:
@@ -146,7 +103,7 @@ def test_what_cannot_be_read_stays(tmp_path: Path) -> None:
     (docs / "c.jsonl").write_text('{"text": "x"}\nbroken')
     report = done(shelf, docs)
     assert (report.removed, report.kept, len(report.failed)) == (1, 3, 2)
-    assert sorted(shelf.held) == ["a.json:1", "a.json:2", "c.jsonl:1", "c.jsonl:2"]
+    assert sorted(shelf.committed) == ["a.json:1", "a.json:2", "c.jsonl:1", "c.jsonl:2"]
 
 
 def test_a_row_that_is_gone_goes(tmp_path: Path) -> None:
@@ -168,7 +125,7 @@ def test_an_empty_folder_empties_nothing_unless_asked(tmp_path: Path) -> None:
         done(shelf, docs, allow_empty=True)
     docs.mkdir()
     assert done(shelf, docs, allow_empty=True).removed == 1
-    assert shelf.held == {}
+    assert shelf.committed == {}
 
 
 def test_files_that_look_unchanged_are_not_read_again(tmp_path: Path) -> None:
@@ -186,34 +143,12 @@ def test_files_that_look_unchanged_are_not_read_again(tmp_path: Path) -> None:
     assert figures(done(shelf, docs)) == (0, 1, 0, 0)
 
 
-_FILES = [f"{top}/{name}" for top in ("a", "b", "a/sub") for name in ("README.md", "x.md")]
+class Folders(ChangingFolder):
+    """After a pass the index holds exactly what the folders do."""
 
-
-class Folders(RuleBasedStateMachine):
-    """Whatever files come, change, move and go: after a pass the index holds exactly what the folders do."""
-
-    @initialize()
-    def begin(self) -> None:
-        self.root = Path(tempfile.mkdtemp())
+    def __init__(self) -> None:
+        super().__init__()
         self.shelf = Shelf()
-
-    def teardown(self) -> None:
-        shutil.rmtree(self.root)
-
-    @rule(file=st.sampled_from(_FILES), text=st.sampled_from(["one", "two", "three"]))
-    def write(self, file: str, text: str) -> None:
-        (self.root / file).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / file).write_text(text)
-
-    @rule(file=st.sampled_from(_FILES))
-    def delete(self, file: str) -> None:
-        (self.root / file).unlink(missing_ok=True)
-
-    @rule(file=st.sampled_from(_FILES), to=st.sampled_from(_FILES))
-    def move(self, file: str, to: str) -> None:
-        if (self.root / file).exists():
-            (self.root / to).parent.mkdir(parents=True, exist_ok=True)
-            (self.root / file).rename(self.root / to)
 
     @rule(place=st.sampled_from(["a", "b", "."]))
     def sync(self, place: str) -> None:
@@ -231,8 +166,8 @@ class Folders(RuleBasedStateMachine):
         assert done(self.shelf, path, allow_empty=True).changes == ()
 
     def texts(self) -> dict[str, str]:
-        held = {document.source or "": document.text for document in self.shelf.held.values()}
-        assert len(held) == len(self.shelf.held)
+        held = {document.source or "": document.text for document, _ in self.shelf.committed.values()}
+        assert len(held) == len(self.shelf.committed)
         return held
 
 

@@ -166,10 +166,7 @@ def test_formulas_without_a_value_are_told_of(read_file: Read) -> None:
     assert isinstance(error, UnreadableFile)
     assert "formulas without a stored value: 1;" in error.why
     english = read_file("b.xlsx", xlsx({"A": sheet([["x"], [lost], [lost]]), "B": sheet([["y"], ["z"]])}))
-    assert [item.text for item in documents(english)] == [
-        "x\n\n[formulas without a value: 2]",
-        "|y|\n|---|\n|z|",
-    ]
+    assert [item.text for item in documents(english)] == ["x\n\n[formulas without a value: 2]", "|y|\n|---|\n|z|"]
 
 
 @pytest.mark.parametrize(

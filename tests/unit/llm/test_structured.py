@@ -107,7 +107,7 @@ SCHEMA: dict[str, Any] = {
     },
     "required": ["score", "label", "missing", "passages"],
     "$defs": {
-        "Passage": {"type": "object", "properties": {"id": {"type": "integer"}, "relevant": {"type": "boolean"}}},
+        "Passage": {"type": "object", "properties": {"id": {"type": "integer"}, "relevant": {"type": "boolean"}}}
     },
 }
 

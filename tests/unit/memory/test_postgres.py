@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from langgraph.checkpoint.base import empty_checkpoint
 
@@ -127,6 +127,7 @@ def test_without_the_packages_it_is_said_how_to_install_them(monkeypatch: pytest
         importlib.import_module("selfright.storage.postgres")
 
 
+@example("\x1a0 \x1a1 \0")  # what stands for NUL is text, too
 @given(st.text())
 def test_any_text_can_be_kept(text: str) -> None:
     assert "\0" not in encode(text)

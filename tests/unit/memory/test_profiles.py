@@ -168,14 +168,6 @@ def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == b"this is no database " * 400
 
 
-def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "profiles.sqlite") as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    with pytest.raises(StoreError, match="format 99"):
-        run(opened(tmp_path).profile("ana"))
-
-
 WRITER = """
 import asyncio, sys
 from pathlib import Path

@@ -46,6 +46,8 @@ def test_ties_go_to_the_better_single_rank_then_to_the_smaller_id() -> None:
     assert [item for item, _ in reciprocal_rank_fusion([["B", "A"], ["A", "B"]])] == ["A", "B"]
     even = reciprocal_rank_fusion([["B", "C"], ["A"]], k=60)
     assert [item for item, _ in even] == ["A", "B", "C"]
+    both = reciprocal_rank_fusion([["Z", "A"], ["C", "A", "D", "E", "Z"]], k=1)  # 1/2 + 1/6 is 1/3 + 1/3
+    assert [item for item, _ in both if item in "AZ"] == ["Z", "A"]
 
 
 def test_a_ranking_of_weight_zero_adds_neither_score_nor_ids() -> None:

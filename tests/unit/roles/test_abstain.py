@@ -11,15 +11,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.answers import Attempt, Citation, Draft, Sentence
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import (
-    AnswerQuality,
-    Evaluation,
-    EvaluationSource,
-    Grade,
-    Grading,
-    QueryClass,
-    Verdict,
-)
+from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource, Grade, Grading, QueryClass, Verdict
 from selfright.domain.passages import Hit, Strip, web_id
 from selfright.roles.abstain import (
     MISSING,
@@ -67,23 +59,25 @@ def test_an_answer_is_as_good_as_what_it_lacks_most(scores: tuple[float, float, 
     assert abstains(judged(*scores))
 
 
-def test_a_supported_answer_is_given() -> None:
-    assert not abstains(judged(0.9, 0.5, 0.9))
+REFUSED = Draft("Nothing found.", refused=True)
+OFF = Flags(abstention_enabled=False)
 
 
-def test_a_judgement_without_evidence_counts_half() -> None:
-    assert abstains(judged(0.9, 0.9, 0.9, EvaluationSource.HEURISTIC))
-
-
-def test_what_was_not_judged_is_given_and_what_was_refused_is_not() -> None:
-    assert not abstains(None)
-    assert abstains(None, draft=Draft("Nothing found.", refused=True))
-
-
-def test_abstention_can_be_switched_off_but_a_refusal_stays_one() -> None:
-    off = Flags(abstention_enabled=False)
-    assert not abstains(judged(0.0, 0.0, 0.0), off)
-    assert abstains(judged(0.0, 0.0, 0.0), off, Draft("Nothing found.", refused=True))
+@pytest.mark.parametrize(
+    ("evaluation", "flags", "draft", "refuses"),
+    [
+        (judged(0.9, 0.5, 0.9), None, SAID, False),
+        (judged(0.9, 0.9, 0.9, EvaluationSource.HEURISTIC), None, SAID, True),  # without evidence it counts half
+        (None, None, SAID, False),
+        (None, None, REFUSED, True),
+        (judged(0.0, 0.0, 0.0), OFF, SAID, False),
+        (judged(0.0, 0.0, 0.0), OFF, REFUSED, True),
+    ],
+)
+def test_support_or_its_absence_decides_where_abstention_is_on(
+    evaluation: Evaluation | None, flags: Flags | None, draft: Draft, refuses: bool
+) -> None:
+    assert abstains(evaluation, flags, draft) is refuses
 
 
 # By all that is known

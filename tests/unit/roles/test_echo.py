@@ -24,28 +24,30 @@ def left(text: str, question: str = QUESTION, rules: str = RULES) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("question", "texts"),
     [
-        "Who serves the coffee?",
-        "who serves the coffee",
-        "Question: Who serves the coffee?",
-        "The answer is:",
-        "Answer",
-        "The passage-f1751f20d4fa n",
-        "<|im_start|>assistant",
-        "[INST] The coffee is served. [/INST]",
-        "Coffee? Coffee? Coffee?",
+        (
+            QUESTION,
+            [
+                "Who serves the coffee?",
+                "who serves the coffee",
+                "Question: Who serves the coffee?",
+                "The answer is:",
+                "Answer",
+                "The passage-f1751f20d4fa n",
+                "<|im_start|>assistant",
+                "[INST] The coffee is served. [/INST]",
+                "Coffee? Coffee? Coffee?",
+            ],
+        ),
+        (
+            "누가 커피를 내리나요?",
+            ["누가 커피를 내리나요?", "질문: 누가 커피를 내리나요?", "답변:", "정답은 다음과 같습니다"],
+        ),
     ],
 )
-def test_an_echo_is_nothing(text: str) -> None:
-    assert left(text) == []
-
-
-@pytest.mark.parametrize(
-    "text", ["누가 커피를 내리나요?", "질문: 누가 커피를 내리나요?", "답변:", "정답은 다음과 같습니다"]
-)
-def test_an_echo_in_korean_is_nothing(text: str) -> None:
-    assert left(text, "누가 커피를 내리나요?") == []
+def test_an_echo_is_nothing(question: str, texts: list[str]) -> None:
+    assert [text for text in texts if left(text, question)] == []
 
 
 def test_the_rules_are_not_said_whole_or_in_part() -> None:
@@ -69,10 +71,6 @@ def test_the_rules_are_not_said_whole_or_in_part() -> None:
 )
 def test_an_answer_in_the_questions_words_is_one(question: str, text: str) -> None:
     assert left(text, question) == [text]
-
-
-def test_of_a_loop_its_first_sentence_stays() -> None:
-    assert left("The city lies on the river. " * 30) == ["The city lies on the river."]
 
 
 def test_of_a_list_that_counts_on_and_says_the_same_its_first_item_stays() -> None:
@@ -122,12 +120,17 @@ def test_a_step_done_twice_stays_before_an_end_without_words() -> None:
     assert left(f"{looped}\n9. ...") == steps[:1]
 
 
-def test_a_loop_of_nothing_is_nothing() -> None:
-    assert left("1. 1. 1. 1. 1. 1.") == []
-
-
-def test_what_follows_an_echo_stays() -> None:
-    assert left("Who serves the coffee? Ada serves it.") == ["Ada serves it."]
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The city lies on the river. " * 30, ["The city lies on the river."]),
+        ("1. 1. 1. 1. 1. 1.", []),
+        ("Who serves the coffee? Ada serves it.", ["Ada serves it."]),
+    ],
+    ids=["of a loop its first sentence", "of a loop of nothing nothing", "what follows an echo"],
+)
+def test_what_stays(text: str, kept: list[str]) -> None:
+    assert left(text) == kept
 
 
 SOURCE = passage("Ada serves the coffee at nine.", "bar.md", "Bar")

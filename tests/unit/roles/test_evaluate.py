@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.answers import Citation, Draft, EvaluationRequest, Sentence
-from selfright.domain.composing import compose
+from selfright.domain.answers import Draft, EvaluationRequest
 from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
@@ -19,7 +18,7 @@ from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
 from selfright.roles.questions import AnswerType, answer_type_match
-from tests.support.texts import analyzer, hits, passage
+from tests.support.texts import analyzer, draft, hits, passage
 
 KETTLE = passage(
     "The K7 kettle holds 2 litres. Descale the kettle every 3 months with citric acid. Bleach must not be used.",
@@ -39,16 +38,6 @@ SIDE_EFFECTS = (
 ANALYZER = analyzer(*(p.text for p in (KETTLE, TOASTER, KOREAN, *SIDE_EFFECTS)))
 VIEWS = PairViews(load_net())
 EVALUATOR = LocalEvaluator(ANALYZER, ClaimNli(reader=VIEWS.claims), VIEWS.questions)
-
-
-def draft(*sentences: str, cites: Passage | None = None) -> Draft:
-    said = tuple(Sentence(text, (1,) if cites else ()) for text in sentences)
-    citations = (
-        (Citation(1, cites.id, cites.document_id, cites.title, cites.section, cites.start, cites.end, cites.text),)
-        if cites
-        else ()
-    )
-    return Draft(compose(said), said, citations)
 
 
 def judge(
@@ -125,22 +114,17 @@ def test_a_paraphrase_is_supported() -> None:
     assert judge("How often is the kettle descaled?", draft(claim)).claims[0].status is ClaimStatus.SUPPORTED
 
 
-def test_an_invented_version_without_evidence_is_a_hallucination() -> None:
-    """Seed 002, scenario 3."""
-    judged = judge("What is the latest version of FxStore?", draft("The latest version of FxStore is 2.0.0."), ())
-    assert judged.answer_quality is AnswerQuality.HALLUCINATION
-    assert judged.needs_retrieval
-
-
-def test_a_vague_answer_without_evidence_needs_documents() -> None:
-    """Seed 002, scenario 2."""
-    judged = judge("How do I use the store?", draft("It depends on what you want to do with the store."), ())
-    assert judged.answer_quality is AnswerQuality.NEEDS_DOCS
-
-
-def test_an_answer_to_something_else_without_evidence_is_off_topic() -> None:
-    judged = judge("How often should the kettle be descaled?", draft("Bananas grow in warm countries."), ())
-    assert judged.answer_quality is AnswerQuality.OFF_TOPIC
+@pytest.mark.parametrize(
+    ("question", "said", "quality"),
+    [  # Seed 002, scenarios 3 and 2, and an answer to something else
+        ("What is the latest version of FxStore?", "The latest version of FxStore is 2.0.0.", "hallucination"),
+        ("How do I use the store?", "It depends on what you want to do with the store.", "needs_docs"),
+        ("How often should the kettle be descaled?", "Bananas grow in warm countries.", "off_topic"),
+    ],
+)
+def test_what_an_answer_without_evidence_is(question: str, said: str, quality: str) -> None:
+    judged = judge(question, draft(said), ())
+    assert (judged.answer_quality, judged.needs_retrieval) == (quality, True)
 
 
 @pytest.mark.parametrize(

@@ -47,11 +47,7 @@ def standalone(question: str, *turns: str) -> str:
             "Where did Ada Lovelace grow up?",
         ),
         # What the user just asked about goes before a name that a reply dropped.
-        (
-            "How is it descaled?",
-            ("What is limescale?", "Chalk, says Ada Lovelace."),
-            "How is limescale descaled?",
-        ),
+        ("How is it descaled?", ("What is limescale?", "Chalk, says Ada Lovelace."), "How is limescale descaled?"),
         # "This" and "these" point back, and so does a question with hardly any topic.
         ("Where can I buy these?", ("What is limescale?", "Chalk."), "limescale: Where can I buy these?"),
         ("How can I apply?", ("What is the Passport Programme?", "A scheme."), "Passport Programme: How can I apply?"),

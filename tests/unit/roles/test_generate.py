@@ -72,10 +72,7 @@ SCORER = UnitScorer(ANALYZER, PairViews(load_net()).questions)
 
 
 def write(
-    question: str,
-    *strips: Strip,
-    query_class: QueryClass = QueryClass.QUESTION,
-    language: Language | None = None,
+    question: str, *strips: Strip, query_class: QueryClass = QueryClass.QUESTION, language: Language | None = None
 ) -> Draft:
     request = GenerationRequest(question, language or language_of(question), query_class, strips)
     return asyncio.run(OfflineGenerator(ANALYZER, SCORER).generate(request))
@@ -165,8 +162,7 @@ def test_a_definition_is_answered_by_the_defining_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
-    ["물솥의 현재 버전은 0.3.0이다.", "물솥은 기록을 자세히 남긴다.", "물솥은 물을 빨리 끓인다."],
+    "other", ["물솥의 현재 버전은 0.3.0이다.", "물솥은 기록을 자세히 남긴다.", "물솥은 물을 빨리 끓인다."]
 )
 def test_a_korean_definition_ends_in_the_copula(other: str) -> None:
     told = passage("물솥은 물을 끓이는 전기 도구다.", "ko/about.md", "소개")
@@ -204,11 +200,8 @@ def test_a_table_is_read_with_its_head(rule: str) -> None:
 
 def test_a_table_without_bars_at_its_sides_is_read_alike() -> None:
     care = passage("Care of cloth\ncloth | care\n--- | ---\nlinen | cold\nwool |", "care.md", "Care")
-    assert [piece.text for piece in answer_units([strip(care)])] == [
-        "Care of cloth",
-        "cloth: linen; care: cold",
-        "wool",
-    ]
+    units = [piece.text for piece in answer_units([strip(care)])]
+    assert units == ["Care of cloth", "cloth: linen; care: cold", "wool"]
 
 
 def test_code_ends_before_its_marker() -> None:

@@ -9,18 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.answers import Citation, Draft, EvaluationRequest, Message, Sentence
+from selfright.domain.answers import Draft, EvaluationRequest, Message
 from selfright.domain.chat import Job
-from selfright.domain.composing import compose
 from selfright.domain.errors import BudgetSpent, JudgeFailed, ModelRejected, ModelUnavailable, ReplyUnusable
-from selfright.domain.judgements import (
-    AnswerQuality,
-    Claim,
-    ClaimStatus,
-    Evaluation,
-    EvaluationSource,
-    QueryClass,
-)
+from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Passage
 from selfright.domain.text import language_of
 from selfright.domain.value_parsing import score
@@ -29,7 +21,7 @@ from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.evaluate.reading import Judgement, read_judgement
 from selfright.roles.model_calls import EVALUATION_SCHEMA, JudgingMode
 from tests.support.chat import Scripted, ScriptedChat
-from tests.support.texts import analyzer, hits, passage
+from tests.support.texts import analyzer, draft, hits, passage
 
 KETTLE = passage(
     "The K7 kettle holds 2 litres. Descale the kettle every 3 months with citric acid. Bleach must not be used.",
@@ -61,16 +53,6 @@ GOOD: dict[str, Any] = {
     "reason": "It answers.",
     "claims": [],
 }
-
-
-def draft(*sentences: str, cites: Passage | None = None) -> Draft:
-    said = tuple(Sentence(text, (1,) if cites else ()) for text in sentences)
-    citations = (
-        (Citation(1, cites.id, cites.document_id, cites.title, cites.section, cites.start, cites.end, cites.text),)
-        if cites
-        else ()
-    )
-    return Draft(compose(said), said, citations)
 
 
 def request(
@@ -325,10 +307,7 @@ def test_in_doubt_the_model_decides(answer: Draft) -> None:
 @pytest.mark.parametrize(
     ("asked", "quality"),
     [
-        (
-            request(draft("Hello there!"), question="Hi!", query_class=QueryClass.CHITCHAT),
-            AnswerQuality.ADEQUATE,
-        ),
+        (request(draft("Hello there!"), question="Hi!", query_class=QueryClass.CHITCHAT), AnswerQuality.ADEQUATE),
         (request(Draft("I do not know.", refused=True), KETTLE), AnswerQuality.NEEDS_DOCS),
         (request(Draft("  "), KETTLE), AnswerQuality.NEEDS_DOCS),
     ],

@@ -12,10 +12,7 @@ CITATIONS = (
     Citation(2, "p2", "bleach.md", "Bleach", "", 5, 30, "Never mix it with bleach."),
 )
 ANSWER = "Limescale is removed with an acid. [1] Citric acid does. Never mix it with bleach. [2]"
-HISTORY = (
-    Message("user", "And the kettle?"),
-    Message("assistant", ANSWER, CITATIONS, "How do I descale the kettle?"),
-)
+HISTORY = (Message("user", "And the kettle?"), Message("assistant", ANSWER, CITATIONS, "How do I descale the kettle?"))
 
 
 @pytest.mark.parametrize(

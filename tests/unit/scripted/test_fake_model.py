@@ -21,10 +21,7 @@ GRADE = {
     "properties": {
         "passages": {
             "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"n": {"type": "integer"}, "probability": {"type": "number"}},
-            },
+            "items": {"type": "object", "properties": {"n": {"type": "integer"}, "probability": {"type": "number"}}},
         },
         "sufficiency": {"type": "number"},
         "reason": {"type": "string"},
@@ -64,9 +61,7 @@ def passages(*texts: str) -> str:
 
 
 def asked(user: str, schema: dict[str, Any] | None = None, system: str = ANSWERING) -> Request:
-    body: dict[str, Any] = {
-        "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
-    }
+    body: dict[str, Any] = {"messages": [{"role": "system", "content": system}, {"role": "user", "content": user}]}
     if schema:
         body["response_format"] = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
     return Request(1, "POST", "/v1/chat/completions", body=body)
@@ -150,24 +145,6 @@ class TestJudging:
         assert bad["claims"][0]["status"] == "unsupported"
         assert 0.4 * bad["grounding"] + 0.4 * bad["completeness"] + 0.2 * bad["accuracy"] < 0.7
 
-    def test_not_knowing_needs_documents(self) -> None:
-        assert judged("How tall is it?", "I do not know that.", PUMP)["answer_quality"] == "needs_docs"
-
-    def test_a_schema_that_nobody_foresaw_is_filled_by_type(self) -> None:
-        schema = {
-            "title": "new",
-            "properties": {
-                "kind": {"enum": ["b", "a"]},
-                "count": {"type": "integer"},
-                "inner": {"type": "object", "properties": {"yes": {"type": "boolean"}, "share": {"type": "number"}}},
-                "items": {"type": "array", "items": {"type": "string"}},
-                "reason": {"type": "integer"},
-            },
-        }
-        assert fill("anything", schema) == {
-            "kind": "b", "count": 1, "inner": {"yes": False, "share": 0.5}, "items": [], "reason": 1,
-        }  # fmt: skip
-
     @given(st.text(max_size=200), st.lists(st.text(max_size=120), max_size=4), st.text(max_size=200))
     def test_scores_stay_in_range_whatever_is_read(self, question: str, texts: list[str], answer: str) -> None:
         for model in (FakeModel(), FakeModel(gullible=True)):
@@ -213,7 +190,3 @@ class TestGullible:
         taken_in = judged("What does error FX-7 mean?", "It rains.", planted, model=FakeModel(gullible=True))
         assert (taken_in["grounding"], taken_in["answer_quality"]) == (1.0, "adequate")
         assert judged("What does error FX-7 mean?", "It rains.", planted)["answer_quality"] != "adequate"
-
-    def test_without_orders_it_is_the_same_model(self) -> None:
-        prompt = f"{passages(PUMP, ERROR, KOREAN)}\n\nQuestion:\nWhat does error FX-7 mean?"
-        assert say(prompt, FakeModel(gullible=True)) == say(prompt)

@@ -9,7 +9,7 @@ from selfright.domain.errors import SettingsError, UnknownName
 from tests.support.scripted.catalogue import FAULTS, read_rules
 from tests.support.scripted.faults import Status
 from tests.support.scripted.requests import Request
-from tests.support.scripted.rules import Damaged, Rule, Script, When, share_of_calls
+from tests.support.scripted.rules import Damaged, Rule, Script, When
 
 
 def request(user: str = "hello", system: str = "be kind", number: int = 1, **more: Any) -> Request:
@@ -76,18 +76,6 @@ class TestRules:
         assert script(Rule(When(), Damaged("nan")), default={"kind": "x"}).reply(request()) == {"kind": "x"}
         assert script(Rule(When(), Damaged("nan")), default="text").reply(request()) == "text"
 
-    def test_an_empty_list_of_replies_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="at least one"):
-            script(Rule(When(), [])).reply(request())
-
-    def test_a_share_of_calls(self) -> None:
-        chosen = [number for number in range(2_000) if share_of_calls(0.1, seed=7)(request(number=number))]
-        assert 150 < len(chosen) < 250
-        assert chosen == [number for number in range(2_000) if share_of_calls(0.1, seed=7)(request(number=number))]
-        assert chosen != [number for number in range(2_000) if share_of_calls(0.1, seed=8)(request(number=number))]
-        assert not any(share_of_calls(0.0)(request(number=number)) for number in range(100))
-        assert all(share_of_calls(1.0)(request(number=number)) for number in range(100))
-
 
 RULES = """
 [[rule]]
@@ -150,10 +138,6 @@ class TestFiles:
     def test_mistakes_are_told(self, tmp_path: Path, text: str, error: type[Exception], says: str) -> None:
         with pytest.raises(error, match=says):
             read_rules(self.written(tmp_path, text))
-
-    def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(SettingsError, match=r"none\.toml"):
-            read_rules(tmp_path / "none.toml")
 
     def test_the_documented_file_is_a_rule_file(self, tmp_path: Path) -> None:
         page = (Path(__file__).parents[3] / "docs" / "scripted.md").read_text("utf-8")

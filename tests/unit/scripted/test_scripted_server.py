@@ -9,45 +9,18 @@ import socket
 import subprocess
 import sys
 import threading
-import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
 import openai
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.support.scripted.http import BadRequest, body_length, parsed_head
-from tests.support.scripted.replies import Said
 from tests.support.scripted.rules import Rule, When
 from tests.support.scripted.server import ScriptedServer
 
 SCHEMA = {"title": "grade", "type": "object", "properties": {"sufficiency": {"type": "number"}}}
 POST = b"POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nContent-Length: 42\r\n\r\n"
-FIELDS = [
-    "messages",
-    "role",
-    "content",
-    "user",
-    "tools",
-    "tool_choice",
-    "function",
-    "response_format",
-    "type",
-    "json_schema",
-    "schema",
-    "properties",
-    "stream",
-    "n",
-    "max_tokens",
-    "items",
-    "enum",
-    "title",
-    "name",
-]
 HELLO = [{"role": "user", "content": "hello"}]
 
 
@@ -125,13 +98,6 @@ class TestAnswers:
         choice = ask(client, max_tokens=5).choices[0]
         assert (choice.finish_reason, choice.message.content) == ("length", "word word word word ")
 
-    def test_exactly_what_is_said(self, server: ScriptedServer, client: openai.OpenAI) -> None:
-        server.use([Rule(When(), Said("half", finish="length"))])
-        assert ask(client).choices[0].finish_reason == "length"
-
-    def test_models(self, client: openai.OpenAI) -> None:
-        assert [model.id for model in client.models.list()] == ["scripted"]
-
     def test_embeddings_are_unit_vectors_of_words(self, client: openai.OpenAI) -> None:
         texts = [
             "the red pump leaks",
@@ -184,39 +150,6 @@ class TestRefusals:
             assert (caught.value.param, caught.value.code) == (named, "unsupported_parameter")
             assert ask(client).choices
 
-    @pytest.mark.parametrize(
-        ("method", "path", "body", "status"),
-        [
-            ("GET", "/v1/elsewhere", b"", 404),
-            ("GET", "/v1/chat/completions", b"", 405),
-            ("DELETE", "/v1/models", b"", 405),
-            ("POST", "/v1/chat/completions", b"{", 400),
-            ("POST", "/v1/chat/completions", b"[1]", 400),
-            ("POST", "/v1/chat/completions", b"\xff", 400),
-            ("POST", "/v1/chat/completions", b"[" * 50_000, 400),
-            ("POST", "/v1/chat/completions", b'{"messages": []}', 400),
-            ("POST", "/v1/chat/completions", b'{"messages": [1]}', 400),
-            ("POST", "/v1/chat/completions", b'{"messages": [{}], "n": 2}', 400),
-            ("POST", "/v1/embeddings", b'{"input": [{}]}', 400),
-            ("POST", "/v1/embeddings", b'{"input": "a", "dimensions": 0}', 400),
-            ("POST", "/v1/chat/completions", b'{"messages": "' + b"x" * 20_000 + b'"}', 413),
-        ],
-    )
-    def test_what_cannot_be_answered(self, method: str, path: str, body: bytes, status: int) -> None:
-        with ScriptedServer(most_bytes=60_000 if status != 413 else 10_000) as server:
-            address = server.url.removesuffix("/v1") + path
-            request = urllib.request.Request(address, data=body or None, method=method)
-            with pytest.raises(urllib.error.HTTPError) as caught:
-                urllib.request.urlopen(request, timeout=10)
-            with caught.value as answer:
-                assert answer.code == status
-                assert json.load(answer)["error"]["message"]
-
-    def test_a_rule_that_raises_is_an_error_500(self, server: ScriptedServer, client: openai.OpenAI) -> None:
-        server.use([Rule(When(), lambda request: 1 / 0), Rule(When(), "fine")])  # type: ignore[arg-type, return-value]
-        with pytest.raises(openai.InternalServerError, match="ZeroDivisionError"):
-            ask(client)
-
 
 class TestWhatIsSeen:
     def test_calls_rounds_and_how_many_at_once(self) -> None:
@@ -254,132 +187,6 @@ class TestWhatIsSeen:
             assert [call.user for call in server.calls()] == ["question 2", "question 3"]
             assert server.calls(user="3")[0].number == server.count == 4
 
-    def test_latency_may_depend_on_the_request(self) -> None:
-        with (
-            ScriptedServer(latency_s=lambda request: 0.2 if "slow" in request.user else 0.0) as server,
-            openai.OpenAI(base_url=server.url, api_key="k") as client,
-        ):
-            ask(client, "slow"), ask(client, "quick")
-            slow, quick = (call.ended - call.started for call in server.calls())
-            assert slow >= 0.2 > quick
-
-    def test_a_stream_keeps_its_pace(self) -> None:
-        with (
-            ScriptedServer([Rule(When(), "a b c d")], pace_s=0.03) as server,
-            openai.OpenAI(base_url=server.url, api_key="k") as client,
-        ):
-            assert sum(1 for _ in ask(client, stream=True)) >= 6
-            (call,) = server.calls()
-            assert call.ended - call.started >= 6 * 0.03
-
-
-class TestManyAtOnce:
-    def test_two_hundred_are_answered_side_by_side(self) -> None:
-        """One connection each, all waiting at the same time; each gets its own answer."""
-
-        async def one(port: int, n: int) -> bool:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            body = json.dumps({"messages": [{"role": "user", "content": f"number {n}"}]}).encode()
-            head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: here\r\nContent-Length: {len(body)}\r\n\r\n"
-            fine = True
-            for _ in range(2):
-                writer.write(head.encode() + body)
-                answered = await reader.readuntil(b"\r\n\r\n")
-                length = int(answered.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-                content = json.loads(await reader.readexactly(length))["choices"][0]["message"]["content"]
-                fine &= content == f"you said number {n}"
-            writer.close()
-            await writer.wait_closed()
-            return fine
-
-        async def all_of(port: int) -> list[bool]:
-            return await asyncio.gather(*(one(port, n) for n in range(200)))
-
-        with ScriptedServer([Rule(When(), lambda r: f"you said {r.user}")], latency_s=0.3) as server:
-            assert all(asyncio.run(all_of(server.port)))
-            assert server.count == 400
-            assert server.most_at_once > 100
-
-
-def posted(tree: object) -> bytes:
-    """A sound request around a body that has the right names and the wrong values."""
-    message = {"messages": [{"role": "user", "content": "x"}], "more": tree}
-    body = json.dumps(message | (tree if isinstance(tree, dict) else {})).encode()
-    return b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
-
-
-TREES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5),
-    max_leaves=20,
-)
-RAW = st.binary(max_size=400) | st.binary(max_size=60).map(POST.__add__) | TREES.map(posted)
-
-
-class TestBytes:
-    """Whatever comes over the wire, the server lives on."""
-
-    @given(st.binary(max_size=300) | st.text(alphabet="GET /v1HTP.\r\n: 019", max_size=80).map(str.encode))
-    def test_the_parser_reads_or_refuses(self, raw: bytes) -> None:
-        for data in (raw, b"GET " + raw + b" HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\n" + raw + b"\r\n\r\n"):
-            with suppress(BadRequest):  # anything else is a failure
-                head = parsed_head(data)
-                assert head.path.startswith("/")
-                assert all(name == name.lower() for name in head.headers)
-                assert 0 <= body_length(head) < 10**16
-
-    @pytest.mark.parametrize(
-        ("raw", "status"),
-        [
-            (b"GET /v1/models HTTP/1.1\r\n\r\n", None),
-            (b"\r\nGET /v1/models?key=1 HTTP/1.0\r\nA:b\r\n\r\n", None),
-            (b"GET / HTTP/2.0\r\n\r\n", 505),
-            (b"GET  / HTTP/1.1\r\n\r\n", 400),
-            (b"GET http://elsewhere/ HTTP/1.1\r\n\r\n", 400),
-            (b"GET / HTTP/1.1\r\nNo colon\r\n\r\n", 400),
-            (b"GET / HTTP/1.1\r\nBad name: x\r\n\r\n", 400),
-            (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
-            (b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
-            (b"GET / HTTP/1.1\r\nContent-Length: \xb2\r\n\r\n", 400),
-            (b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
-            (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 101 + b"\r\n", 431),
-        ],
-    )
-    def test_heads(self, raw: bytes, status: int | None) -> None:
-        if status is None:
-            assert parsed_head(raw).path == "/v1/models"
-        else:
-            with pytest.raises(BadRequest) as caught:
-                body_length(parsed_head(raw))
-            assert caught.value.status == status
-
-    @settings(max_examples=30)
-    @given(RAW)
-    def test_a_connection_survives_nothing_but_the_server_does(self, server: ScriptedServer, raw: bytes) -> None:
-        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
-            connection.sendall(raw)
-            connection.shutdown(socket.SHUT_WR)
-            answer = b""
-            while piece := connection.recv(65_536):
-                answer += piece
-        assert not raw.strip() or answer.startswith(b"HTTP/1.1 ")
-        with urllib.request.urlopen(f"{server.url}/models", timeout=10) as fine:
-            assert fine.status == 200
-
-    def test_head_longer_than_the_limit(self, server: ScriptedServer) -> None:
-        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
-            connection.sendall(b"GET / HTTP/1.1\r\nA: " + b"x" * 140_000)
-            assert connection.recv(100).startswith(b"HTTP/1.1 431")
-
-    def test_requests_one_behind_the_other_are_answered_in_order(self, server: ScriptedServer) -> None:
-        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
-            connection.sendall(b"GET /v1/models HTTP/1.1\r\n\r\nGET /v1/none HTTP/1.1\r\nConnection: close\r\n\r\n")
-            answer = b""
-            while piece := connection.recv(65_536):
-                answer += piece
-        assert answer.index(b"200 OK") < answer.index(b"404 Not Found")
-        assert answer.count(b"Connection: close") == 1
-
 
 class TestStarting:
     def test_it_stops_cleanly_with_calls_under_way(self) -> None:
@@ -397,14 +204,6 @@ class TestStarting:
         gc.collect()
         assert threading.active_count() == before
         assert not files or len(os.listdir("/proc/self/fd")) <= files
-
-    def test_a_port_that_is_taken_is_an_error(self, server: ScriptedServer) -> None:
-        with pytest.raises(OSError, match="address already in use"):
-            ScriptedServer(port=server.port).start()
-
-    def test_it_starts_once(self) -> None:
-        with ScriptedServer() as server, pytest.raises(RuntimeError):
-            server.start()
 
     def test_command_line(self) -> None:
         command = [sys.executable, "-m", "tests.support.scripted", "--port", "0", "--latency", "0", "--fault", "503"]

@@ -52,12 +52,14 @@ def test_a_file_that_stays_locked_is_asked_for_no_longer_than_said(tmp_path: Pat
     assert journal(tmp_path / "x.sqlite") == "wal"
 
 
-def test_what_is_no_database_is_said_at_once(tmp_path: Path) -> None:
-    (tmp_path / "x.sqlite").write_bytes(b"no database, " * 100)
+@pytest.mark.parametrize("content", [b"no database, " * 100, b"SQLite format 3\0" + b"\x7f" * 5_000])
+def test_what_is_no_database_is_said_at_once_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.sqlite").write_bytes(content)
     begun = time.monotonic()
     with pytest.raises(sqlite3.DatabaseError, match="not a database"):
         open_file(tmp_path / "x.sqlite", LAYOUT, 30)
     assert time.monotonic() - begun < 20
+    assert (tmp_path / "x.sqlite").read_bytes() == content
 
 
 def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
@@ -101,3 +103,16 @@ def test_a_folder_that_cannot_be_made_means_memory_where_that_will_do(tmp_path: 
     assert file.path is None
     with pytest.raises(StoreError, match="cannot be written"), SqliteFile(path, LAYOUT).connect():
         pass
+
+
+def test_scrubbing_makes_the_file_anew_and_empties_its_log(tmp_path: Path) -> None:
+    path = tmp_path / "x.sqlite"
+    file = SqliteFile(path, LAYOUT, 5)
+    with file.connect() as connection:
+        connection.executemany("INSERT INTO t VALUES (?)", [("blue-whale" * 500,)] * 100)
+        connection.execute("DELETE FROM t")
+        file.scrub(connection)
+        assert path.stat().st_size < 50_000
+        assert (tmp_path / "x.sqlite-wal").stat().st_size == 0
+        assert b"blue-whale" not in path.read_bytes()
+    file.close()

@@ -10,18 +10,7 @@ import pytest
 from selfright.domain.errors import SettingsError, UnreadableFile
 from selfright.domain.passages import Document, Passage
 from selfright.web.providers.static import StaticWeb
-
-
-class Words:
-    """A tokenizer of lower-case words."""
-
-    name = "words"
-
-    def tokens(self, text: str) -> list[str]:
-        return [word.strip(".,?#").lower() for word in text.split()]
-
-    def translations(self, _term: str) -> tuple[()]:
-        return ()
+from tests.support.web_rooms import Words
 
 
 def read_page(path: Path) -> Document:

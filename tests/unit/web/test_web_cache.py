@@ -1,6 +1,5 @@
 """What the web answered, kept for a while."""
 
-import logging
 import os
 import sqlite3
 import threading
@@ -66,18 +65,6 @@ def test_another_object_and_thread_see_the_same(tmp_path: Path) -> None:
     assert [two.get("n", n) for n in range(20)] == list(range(20))
     one.close()
     two.close()
-
-
-@pytest.mark.parametrize("damage", [b"no database", b"SQLite format 3\0" + b"\xff" * 5000])
-def test_a_damaged_file_costs_one_warning(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
-    path = tmp_path / "c"
-    path.write_bytes(damage)
-    cache = WebCache(path)
-    with caplog.at_level(logging.WARNING):
-        cache.put(1, "a")
-        assert cache.get("a") is None
-    assert len(caplog.records) == 1
-    cache.close()
 
 
 def test_a_file_that_failed_is_tried_again(

@@ -11,11 +11,24 @@ from selfright.wiring.labelled_rows import read_labelled
 ROW = {"question": "Who?", "passage": "Ada.", "label": 1}
 
 
-@pytest.mark.parametrize("line", ["[" * 100_000, '{"question": ' + '{"a":' * 100_000, "1" * 5_000, "NaN", '"text"'])
-def test_what_is_no_row_is_named_by_its_line(tmp_path: Path, line: str) -> None:
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        *((line, "") for line in ("[" * 100_000, '{"question": ' + '{"a":' * 100_000, "1" * 5_000, "NaN", '"text"')),
+        ("not json", "JSON was expected"),
+        ("[1]", "an object"),
+        ('{"passage": "p", "label": 1}', "'question' must be a text"),
+        ('{"question": "q", "passage": " ", "label": 1}', "'passage' must be a text"),
+        *(
+            (f'{{"question": "q", "passage": "p", "label": {label}}}', "'label' must be 1")
+            for label in ("2", '"1"', "null", "[1]")
+        ),
+    ],
+)
+def test_what_is_no_row_is_named_by_its_line(tmp_path: Path, line: str, why: str) -> None:
     file = tmp_path / "labelled.jsonl"
-    file.write_text(f"{json.dumps(ROW)}\n{line}\n", encoding="utf-8")
-    with pytest.raises(InputError, match="line 2"):
+    file.write_text(f"{json.dumps(ROW)}\n\n{line}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=f"line 3: .*{why}"):
         read_labelled(file)
 
 

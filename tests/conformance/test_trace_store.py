@@ -1,0 +1,149 @@
+"""What any way of keeping traces must do: newest first, bounded, each user's own, a damaged one left out."""
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from selfright.domain.errors import InputError
+from selfright.domain.turns import Scope
+from selfright.memory.postgres import open_database
+from selfright.memory.postgres_traces import PostgresTraces
+from selfright.storage.postgres import PostgresDatabase
+from selfright.telemetry.store import TraceKeeper, TraceStore
+from selfright.wiring.persistence import DatabaseTraces
+from tests.support.traces import trace
+
+Make = Callable[..., TraceKeeper]
+ALL = Scope(None)
+
+
+@pytest.fixture(scope="module")
+def kept_in(request: pytest.FixtureRequest) -> Iterator[PostgresDatabase]:
+    postgres = request.getfixturevalue("postgres")
+    if not postgres.is_running:
+        postgres.start()
+    database = open_database(postgres.fresh_database())
+    yield database
+    database.close()
+
+
+@pytest.fixture(params=["files", "database"])
+def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """Makes a keeper of the same traces, as often as it is called."""
+    if request.param == "files":
+        return lambda most=1_000, most_bytes=100_000_000: TraceStore(tmp_path / "home" / "traces", most, most_bytes)
+    database: PostgresDatabase = request.getfixturevalue("kept_in")
+    database.within(lambda connection: connection.execute("TRUNCATE turn_traces"))
+    monkeypatch.setattr("selfright.memory.postgres_traces._PAGE", 2)
+    return lambda most=1_000, most_bytes=100_000_000: DatabaseTraces(PostgresTraces(database, most, most_bytes), 1_000)
+
+
+def ids(store: TraceKeeper, user: str | None = None) -> list[int]:
+    return [int(one.id[:8], 16) for one in store.traces(user)]
+
+
+def test_the_newest_comes_first_and_each_users_own(made: Make) -> None:
+    store = made()
+    for number, user in ((1, "a"), (3, "b"), (2, "a"), (5, "a\udc80\0"), (4, "b")):
+        store.write(trace(number, user))
+    assert ids(store) == [5, 4, 3, 2, 1]
+    assert (ids(store, "a"), ids(store, "b"), ids(store, "a\udc80\0"), ids(store, "c")) == ([2, 1], [4, 3], [5], [])
+
+
+@pytest.mark.parametrize("bounds", [{"most": 3}, {"most": 40, "most_bytes": 20_000}], ids=["number", "bytes"])
+def test_too_many_and_too_large_ones_go_the_oldest_first(made: Make, bounds: dict[str, int]) -> None:
+    store = made(**bounds)
+    for number in range(12):
+        store.write(trace(number), ["x" * 3_000])
+    kept = ids(store)
+    assert 1 < len(kept) < 12
+    assert kept == list(range(11, 11 - len(kept), -1))
+    assert len(kept) == bounds["most"] or "most_bytes" in bounds
+    again = made(**bounds)  # which counts what is there
+    again.write(trace(12), ["x" * 3_000])
+    assert ids(again) == [12, *kept[:-1]]
+
+
+@pytest.mark.parametrize("bounds", [{"most": 6}, {"most": 50, "most_bytes": 30_000}], ids=["number", "bytes"])
+def test_nobodys_traces_drive_out_anothers(made: Make, bounds: dict[str, int]) -> None:
+    store = made(**bounds)
+    for number in range(30):
+        store.write(trace(number, "ana" if number < 2 else "ben"), ["x" * 3_000])
+    assert ids(store, "ana") == [1, 0]
+    kept = ids(store, "ben")
+    assert 1 < len(kept) < 20
+    assert kept == list(range(29, 29 - len(kept), -1))
+    made(**bounds).write(trace(30, "ben"), ["x" * 3_000])
+    assert ids(store, "ana") == [1, 0]
+
+
+def test_a_trace_is_found_by_the_beginning_of_its_id_with_its_recording(made: Make) -> None:
+    store = made()
+    store.write(trace(0x1234), ['{"a": "\\u0000 \\ud800"}', '{"b": "한"}'])
+    store.write(trace(0x1234ABCD))
+    found, lines = store.find("00001234", ALL)
+    assert (found, lines) == (trace(0x1234), [{"a": "\0 \ud800"}, {"b": "한"}])
+    assert store.find(" 1234AB ", ALL)[0] == store.find("1234abcd", ALL)[0] == trace(0x1234ABCD)
+    store.write(trace(0x12349999))
+    with pytest.raises(InputError, match=r"2 traces begin with '1234'.*several"):
+        store.find("1234", ALL)
+
+
+@pytest.mark.parametrize(
+    "given", ["", "12", "00ff", "zzzz", "../../etc/passwd", "*", "%", "\0", "\x1b[31m", "ffffffff"], ids=ascii
+)
+def test_no_other_name_finds_anything(made: Make, given: str) -> None:
+    store = made()
+    store.write(trace(1))
+    with pytest.raises(InputError, match="there is no trace") as caught:
+        store.find(given, ALL)
+    assert "\x1b" not in str(caught.value)
+
+
+def test_traces_are_forgotten_by_id_by_user_and_all(made: Make) -> None:
+    store = made()
+    for number, user in ((1, "a"), (2, "b"), (3, "a"), (4, "b"), (5, "b")):
+        store.write(trace(number, user))
+    assert store.forget(Scope("a")) == 2
+    assert store.forget(ALL, "00000004") == 1
+    assert ids(store) == [5, 2]
+    assert (store.forget(ALL), ids(store), store.forget(ALL)) == (2, [], 0)
+
+
+def test_a_rating_is_kept_with_its_trace_and_its_recording(made: Make) -> None:
+    store = made(most=2)
+    store.write(trace(1, "ana"), ["{}", "{}"])
+    store.write(trace(2, "ana"))
+    for rating in ("up", "down", None):
+        store.rate("00000001", Scope("ana"), rating)
+        kept, recording = store.find("00000001", ALL)
+        assert (kept.rating, len(recording)) == (rating, 2)
+    assert ids(store) == [2, 1]
+    with pytest.raises(InputError):
+        store.rate("00000001", Scope("ben"), "up")
+
+
+def test_a_damaged_row_is_left_out(kept_in: PostgresDatabase) -> None:
+    store = DatabaseTraces(PostgresTraces(kept_in, 10, 100_000), 1_000)
+    store.forget(ALL)
+    for number in (1, 2):
+        store.write(trace(number))
+    damage = "UPDATE turn_traces SET head = '{' WHERE id LIKE '00000002%%'"
+    kept_in.within(lambda connection: connection.execute(damage))
+    assert ids(store) == [1]
+    with pytest.raises(InputError, match="cannot be read"):
+        store.find("00000002", ALL)
+
+
+def test_trouble_costs_the_trace_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "traces").write_text("in the way", encoding="utf-8")
+    database = open_database("postgresql://ana:blue-whale@127.0.0.1:1/kept")
+    for store in (TraceStore(tmp_path / "traces"), DatabaseTraces(PostgresTraces(database, 10, 1_000), 100)):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            store.write(trace(1))
+        assert "could not be kept" in caplog.text
+        assert "blue-whale" not in caplog.text
+    database.close()
