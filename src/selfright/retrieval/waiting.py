@@ -1,7 +1,7 @@
 """Vectors that are made after their passages can be searched by words already, batch by batch.
 
 The catalogue lists what waits. A batch is embedded without the writer's lock and committed by itself, so whatever stops
-the work costs one batch at most, and whoever comes next goes on from the list.
+the work costs one batch at most, and the next process goes on from the list.
 """
 
 import json

@@ -3,7 +3,7 @@
 import asyncio
 import importlib.util
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from selfright.api.selfright import Selfright
 
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 _ROUTERS = tuple(each.router for each in (ask, documents, user_data, traces, openai, health))
 _CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 415: "unsupported_media_type"}
 
@@ -64,20 +65,6 @@ def create_app(
     authenticator = _authenticator(settings, limits, keys, keyed)
     agents = _mcp(service)
 
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        asyncio.get_running_loop().set_default_executor(FairThreads(usable_cpus()))
-        with suppress(IndexNotFound):
-            await selfright.aprepare()
-        await in_thread(remove_leftovers)
-        async with agents.session_manager.run() if agents else nullcontext():
-            service.vectors.start()
-            ready()
-            yield
-        await in_thread(service.vectors.end)
-        keys.close()
-        await selfright.aclose()
-
     app = FastAPI(
         title="Selfright",
         version=version("selfright"),
@@ -87,7 +74,7 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         responses=DOCUMENTED,
-        lifespan=lifespan,
+        lifespan=_lifespan(service, keys, agents, ready),
         middleware=_layers(service, authenticator),
         exception_handlers={RequestValidationError: _invalid, HTTPException: _http, SelfrightError: _ours},
     )
@@ -99,6 +86,26 @@ def create_app(
 
         app.routes.append(over_http(agents))
     return app
+
+
+def _lifespan(service: Service, keys: Keys, agents: Any, ready: Callable[[], None]) -> Lifespan:
+    """What begins before the first request, and ends after the last one."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_default_executor(FairThreads(usable_cpus()))
+        with suppress(IndexNotFound):
+            await service.selfright.aprepare()
+        await in_thread(remove_leftovers)
+        async with agents.session_manager.run() if agents else nullcontext():
+            service.vectors.start()
+            ready()
+            yield
+        await in_thread(service.vectors.end)
+        keys.close()
+        await service.selfright.aclose()
+
+    return lifespan
 
 
 def _authenticator(settings: Any, limits: Limits, keys: Keys, keyed: bool) -> Authenticator:

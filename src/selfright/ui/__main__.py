@@ -1,4 +1,4 @@
-"""The page as a process: ``python -m selfright.ui PORT``; ends with whoever holds its standard input.
+"""The page as a process: ``python -m selfright.ui PORT``; ends with the process that holds its standard input.
 
 The address of the service and the folder of reports come in the environment (see ``state``). Streamlit listens on
 this machine only, answers to no other host's name, sends no usage figures, and tells browsers nothing of errors.

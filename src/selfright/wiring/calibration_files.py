@@ -1,4 +1,4 @@
-"""The calibrations of an index: stored in its folder, read by whoever judges, dropped when they fit no more."""
+"""The calibrations of an index: stored in its folder, read by the judges, dropped when they fit no more."""
 
 import hashlib
 import json
@@ -66,7 +66,7 @@ def drop_unfitting(
 ) -> tuple[str, ...]:
     """Removes the calibrations that were made for others than these judges; gives back the names of their files.
 
-    One that cannot be read stays, for whoever asks next to be told of.
+    One that cannot be read stays, so that the next question reports it.
     """
     from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration
 

@@ -74,6 +74,9 @@ class ChosenJudges:
     claim_calibration: "ClaimCalibration | None" = None
 
 
+_SHIPPED = ChosenJudges()
+
+
 @dataclass(frozen=True, slots=True)
 class OfflineRoles(Roles):
     """Every role without a language model; ``analyzer`` is what they read text with.
@@ -99,7 +102,7 @@ def offline_roles(
     tokenizer: Tokenizer,
     statistics: TermStatistics,
     embedder: Embedder | None,
-    judging: ChosenJudges | None = None,
+    judging: ChosenJudges = _SHIPPED,
     cached: Embedder | None = None,
     pack: DomainPack = GENERAL,
 ) -> OfflineRoles:
@@ -120,7 +123,6 @@ def offline_roles(
     from selfright.roles.summarize import OfflineSummarizer
     from selfright.roles.trust import TrustFilter
 
-    judging = judging or ChosenJudges()
     likeness, reader, claims = _measures(embedder, cached)
     analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
