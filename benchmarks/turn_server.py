@@ -16,7 +16,7 @@ from tests.support.scripted.rules import Rule, When
 from tests.support.scripted.server import ScriptedServer
 
 UNFOUNDED = "The moon is 384,400 km away, and it is made of basalt and anorthosite, as the Apollo missions found."
-_EVIDENCE = re.compile(r"<passage-")
+_EVIDENCE = re.compile(r"<passages-")
 _FENCE = re.compile(r"-[0-9a-f]{6,64}\b")  # drawn anew for each prompt
 _JUDGES = re.compile(r"<answer-")
 

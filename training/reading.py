@@ -1,14 +1,15 @@
 """Trains the network that reads pairs, on two cores, in steps that resume.
 
     python -m training.reading --data DIR --work DIR [--layers 6] [--minutes 60] [--from FOLDER] [--seed 1]
-        [--rate 5e-5] [--edits] [--extra DIR] [--bfloat16] [--questions-only]
+        [--rate 5e-5] [--edits] [--extra DIR [--documentation FILE]] [--bfloat16] [--questions-only]
 
 The rows are made once and kept in ``--work``; a checkpoint is written there every few minutes, and the same command
 goes on from it. ``--from src/selfright/models`` goes on from the weights that ship, the moments of the optimizer
 new; a ``--rate`` of 1e-4 or more undoes what they know, 5e-5 does not. The learning rate falls to a twentieth over
 ``--minutes`` of computing, all sittings together. ``--extra``, a folder of sets with titles and headings, is for going
 on from weights that know passages: it adds single sentences, and answers on the right subject and the wrong attribute,
-to a share of the rest. Prints the loss, and now and then the AUC on groups that are left
+to a share of the rest; ``--documentation``, sections headed by questions in two languages, takes those in, and all
+passages of ``--extra``, with fewer of the others. Prints the loss, and now and then the AUC on groups that are left
 out. Needs PyTorch, which the package itself does not.
 """
 
@@ -28,6 +29,7 @@ from torch import Tensor
 
 from selfright.models.files import FOLDER
 from training.attribute_rows import attribute_rows
+from training.documentation_rows import documentation_rows
 from training.fitting import auc
 from training.network_weights import NetworkWeights
 from training.reading_batches import UNKNOWN, Batch, Example, batch_of, batches, example
@@ -50,6 +52,10 @@ def kept_rows(options: argparse.Namespace, tokenizer: Any, part: str) -> list[Ro
         rows = [*asked_rows(options.data, tokenizer, seed, left_out=left_out)]
         if left_out or not options.questions_only:
             rows += claimed_rows(options.data, tokenizer, seed, left_out=left_out)
+        if left_out and options.documentation:
+            extra = [*extra_rows(options.extra), *documentation_rows(options.documentation, seed)]
+            windows = Windows((row.text for row in extra), tokenizer, random.Random(seed))
+            rows += [windows.shown(row) for row in extra if row.left_out]
         if not left_out and options.extra:
             rows = [*_short_rows(options, tokenizer, seed), *random.Random(seed).sample(rows, len(rows) // KNOWN)]
         if not left_out and options.edits:
@@ -62,13 +68,15 @@ def kept_rows(options: argparse.Namespace, tokenizer: Any, part: str) -> list[Ro
 
 def _short_rows(options: argparse.Namespace, tokenizer: Any, seed: int) -> Iterator[Row]:
     """Sentences, made attributes, and passages of documents with titles."""
-    yield from attribute_rows(seed, MADE)
+    whole = options.documentation is not None
+    yield from attribute_rows(seed, MADE // 3 if whole else MADE)
     chooser = random.Random(seed)
     sentences = list(sentence_rows(options.data, options.extra, seed))
-    yield from chooser.sample(sentences, len(sentences) * 2 // 3)
-    passages = [row for row in extra_rows(options.extra) if not row.left_out]
-    windows = Windows((row.text for row in passages), tokenizer, chooser)
-    yield from map(windows.shown, chooser.sample(passages, len(passages) // KNOWN))
+    yield from chooser.sample(sentences, len(sentences) // 3 if whole else len(sentences) * 2 // 3)
+    passages = [*extra_rows(options.extra), *(documentation_rows(options.documentation, seed) if whole else ())]
+    learnt = [row for row in passages if not row.left_out]
+    windows = Windows((row.text for row in learnt), tokenizer, chooser)
+    yield from map(windows.shown, learnt if whole else chooser.sample(learnt, len(learnt) // KNOWN))
 
 
 class Trainer:
@@ -187,6 +195,7 @@ def main() -> None:
     parser.add_argument("--questions-only", action="store_true", help="learn nothing of claims")
     parser.add_argument("--edits", action="store_true", help="learn from edited questions and claims too")
     parser.add_argument("--extra", type=Path, help="learn from sentences and attributes too")
+    parser.add_argument("--documentation", type=Path, help="learn from sections headed by questions too")
     parser.add_argument("--bfloat16", action="store_true", help="quick where the processor multiplies bfloat16 itself")
     parser.add_argument("--drop", type=float, default=0.1, help="dropout")
     parser.add_argument("--rate", type=float, default=RATE, help="of the encoder's layers; four times that of the rest")

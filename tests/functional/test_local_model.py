@@ -112,8 +112,8 @@ def test_lists_and_texts_of_an_object_are_bounded() -> None:
 def test_a_prompt_that_is_too_long_is_cut_and_counted(model: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "context", 400)  # as if it read no more: two thousand tokens take a minute
     text = "The ferry leaves at seven. " * 700
-    question = "<question-0a1b2c3d4e5f>\nWhen?\n</question-0a1b2c3d4e5f>"
-    user = f'<passage-0a1b2c3d4e5f n="1">\n{text}\n</passage-0a1b2c3d4e5f>\n{question}'
+    question = "<question-0a1b2c3d>\nWhen?\n</question-0a1b2c3d>"
+    user = f"<passages-0a1b2c3d>\npassage-0a1b2c3d [1]\n{text}\n</passages-0a1b2c3d>\n{question}"
     meter = Meter(4, 100_000, 300.0)
     chat = TurnModel(model, meter, CallPolicy(timeout_s=200.0, attempts=1))
     reply = on(model, lambda: chat.complete(ChatRequest(Job.ANSWER, "Answer.", user, max_tokens=8)))

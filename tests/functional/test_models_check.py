@@ -36,7 +36,7 @@ def asked(request: Request) -> Question:
 
 def shown(request: Request) -> dict[int, str]:
     """The passages of a request, by number."""
-    found = re.findall(r'<passage-\w+ n="(\d+)"[^>]*>\n(.*?)\n</passage', request.user, re.DOTALL)
+    found = re.findall(r"passage-\w+ \[(\d+)\][^\n]*\n(.*?)(?=\npassage-|\n</passages)", request.user, re.DOTALL)
     return {int(n): text for n, text in found}
 
 

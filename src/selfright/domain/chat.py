@@ -1,13 +1,15 @@
 """Talking to a language model: what a role asks of it, what comes back, and delimiters around what others wrote."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 OnText = Callable[[str], None]
 """Hears a piece of an answer while it is written."""
+
+CODE = 8  # hex digits of the code in a prompt's marks
 
 
 class Job(StrEnum):
@@ -75,20 +77,28 @@ class PromptDelimiters:
     def around(cls, *texts: str) -> "PromptDelimiters":
         """Delimiters for ``texts``, which must be all that others wrote of a prompt."""
         content = "\0".join(texts)
-        code = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        code = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:CODE]
         # The code cannot be known before the text is written, but an accident costs nothing to exclude.
         while code in content:
-            code = hashlib.sha256(code.encode()).hexdigest()[:12]
+            code = hashlib.sha256(code.encode()).hexdigest()[:CODE]
         return cls(code)
 
-    def wrap(self, name: str, text: str, **attributes: object) -> str:
+    def wrap(self, name: str, text: str) -> str:
         """``text`` between an opening and a closing mark; nothing for blank text."""
-        if not text.strip():
-            return ""
-        shown = "".join(f' {key}="{_attribute(value)}"' for key, value in attributes.items() if value)
-        return f"<{name}-{self._code}{shown}>\n{text.strip()}\n</{name}-{self._code}>"
+        return f"<{name}-{self._code}>\n{text.strip()}\n</{name}-{self._code}>" if text.strip() else ""
+
+    def wrap_numbered(self, name: str, texts: Iterable[tuple[str, str]]) -> str:
+        """Texts, each under a line with its number from 1 and its heading, between one pair of marks (``name`` + s).
+
+        That line carries the code, too: no text can begin another number. One pair for all costs a third fewer tokens.
+        """
+        numbered = (
+            f"{name}-{self._code} [{n}] {_one_line(heading)}".rstrip() + f"\n{text.strip() or '…'}"
+            for n, (heading, text) in enumerate(texts, start=1)
+        )
+        return self.wrap(f"{name}s", "\n".join(numbered))
 
 
-def _attribute(value: object) -> str:
-    """A heading or address inside quotes: one line, nothing that ends the quotes or the tag."""
-    return " ".join(str(value).split()).replace('"', "'").replace("<", "‹").replace(">", "›")[:200]
+def _one_line(heading: str) -> str:
+    """A heading or an address: one line, nothing that looks like a mark."""
+    return " ".join(heading.split()).replace("<", "‹").replace(">", "›")[:200]

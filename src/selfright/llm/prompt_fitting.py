@@ -2,10 +2,10 @@
 
 import math
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from selfright.domain.chat import ChatRequest
+from selfright.domain.chat import CODE, ChatRequest
 from selfright.domain.errors import ModelRejected
 
 Count = Callable[[str], Awaitable[int]]
@@ -19,8 +19,7 @@ _OF_CONTEXT = 4  # a reply may take a quarter of it before the prompt is cut
 _ROUNDS = 6
 _SHORTEST = 160  # characters of a piece of evidence under which it says nothing
 _DATA = re.compile(
-    r"(?P<open><(?P<name>[a-z]{2,24})-(?P<code>[0-9a-f]{12})\b[^<>\n]{0,600}>\n)(?P<body>.*?)(?P<close>\n</(?P=name)-(?P=code)>)",
-    re.DOTALL,
+    rf"<(?P<name>[a-z]{{2,24}})-(?P<code>[0-9a-f]{{{CODE}}})>\n(?P<body>.*?)\n</(?P=name)-(?P=code)>", re.DOTALL
 )
 _KEPT = ("question", "message", "answer", "missing")
 _NOTHING = "…"
@@ -72,9 +71,9 @@ class _Cutting:
         last = 0
         for found in _DATA.finditer(user):
             if found["name"] not in _KEPT:
-                start, end = found.span("body")
-                self._pieces += [_Piece(user[last:start], False), _Piece(user[start:end], True)]
-                last = end
+                for start, end in _bodies(found):
+                    self._pieces += [_Piece(user[last:start], False), _Piece(user[start:end], True)]
+                    last = end
         self._pieces.append(_Piece(user[last:], False))
 
     @property
@@ -98,6 +97,17 @@ class _Cutting:
             if len(piece.text) > limit:
                 piece.text = _shorten(piece.text, limit)
         return True
+
+
+def _bodies(found: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Where the data between two marks stands: of numbered texts each, without the lines that carry the numbers."""
+    start, last = found.span("body")
+    line = re.compile(rf"^{found['name'].removesuffix('s')}-{found['code']} \[\d+\][^\n]*\n", re.MULTILINE)
+    for number in line.finditer(found.string, start, last):
+        if number.start() > start:
+            yield start, number.start() - 1
+        start = number.end()
+    yield start, last
 
 
 def _water_level(lengths: Sequence[int], goal: int) -> int:

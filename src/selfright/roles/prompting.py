@@ -237,11 +237,8 @@ def _evidence(strips: Sequence[Strip]) -> list[Shown]:
 
 
 def _passages(shown: Sequence[Shown], delimiters: PromptDelimiters, name: str = "passage") -> str:
-    wrapped = (
-        delimiters.wrap(name, s.text.strip() or "…", n=n, source=s.heading, url=s.url)
-        for n, s in enumerate(shown, start=1)
-    )
-    return "\n".join(wrapped)
+    headed = ((" · ".join(filter(None, (one.heading, one.url))), one.text) for one in shown)
+    return delimiters.wrap_numbered(name, headed)
 
 
 def _prompt_texts(shown: Iterable[Shown]) -> list[str]:

@@ -6,15 +6,14 @@ each time.
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from selfright.domain.text import has_hangul, sentence_spans
 
-_PART = re.compile(r"<([a-z]+)-([0-9a-f]{6,64})((?: [a-z]+=\"[^\"]*\")*)>\n(.*?)\n</\1-\2>", re.DOTALL)
-_NUMBER_OF = re.compile(r" n=\"(\d{1,4})\"")
+_PART = re.compile(r"<([a-z]+)-([0-9a-f]{6,64})>\n(.*?)\n</\1-\2>", re.DOTALL)
 _QUESTION = re.compile(r"(?:^|\n)(?:Question|질문):\n(?P<question>.+)\Z", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9-]*|[가-힣]+|\d+(?:[.,]\d+)*")
 _GREETING = re.compile(
@@ -64,13 +63,20 @@ class ParsedPrompt:
         return next((part.text for part in self.parts if part.name == name), "")
 
 
+def _parts(name: str, code: str, body: str) -> Iterator[Part]:
+    """What stands between two marks: one part, or the numbered ones."""
+    single = name.removesuffix("s")
+    _, *numbered = re.split(rf"(?m)^{single}-{code} \[(\d+)\][^\n]*\n", body)
+    for n, text in zip(numbered[::2], numbered[1::2], strict=True):
+        yield Part(single, int(n), text.removesuffix("\n"))
+    if not numbered:
+        yield Part(name, 0, body)
+
+
 def read(prompt: str) -> ParsedPrompt:
     """Takes a user prompt apart; one without delimiters is a question from beginning to end."""
     text = prompt[:_MOST_CHARACTERS]
-    parts = tuple(
-        Part(name, int(number[1]) if (number := _NUMBER_OF.search(attributes)) else 0, body)
-        for name, _, attributes, body in _PART.findall(text)
-    )
+    parts = tuple(part for found in _PART.finditer(text) for part in _parts(*found.groups()))
     rest = _PART.sub("", text)
     named = {part.name: part.text for part in parts}
     open_question = match["question"] if (match := _QUESTION.search(rest)) else "" if parts else rest

@@ -12,17 +12,18 @@ from selfright.domain.errors import ModelRejected
 from selfright.llm.prompt_fitting import LEAST_REPLY, fit_request
 
 RULES = "You answer from the passages."
-QUESTION = "<question-0a1b2c3d4e5f>\nWhen does the ferry leave?\n</question-0a1b2c3d4e5f>"
+QUESTION = "<question-0a1b2c3d>\nWhen does the ferry leave?\n</question-0a1b2c3d>"
 SENTENCE = "The ferry leaves the north pier at seven. "
 TEMPLATE = 96
 
 
 def passage(n: int, text: str) -> str:
-    return f'<passage-0a1b2c3d4e5f n="{n}" title="Ferry">\n{text}\n</passage-0a1b2c3d4e5f>'
+    return f"passage-0a1b2c3d [{n}] Ferry\n{text}"
 
 
 def prompt(*texts: str) -> str:
-    return "\n\n".join((*(passage(n, text) for n, text in enumerate(texts, start=1)), QUESTION))
+    numbered = "\n".join(passage(n, text) for n, text in enumerate(texts, start=1))
+    return f"<passages-0a1b2c3d>\n{numbered}\n</passages-0a1b2c3d>\n\n{QUESTION}" if texts else QUESTION
 
 
 async def words(text: str) -> int:
@@ -36,7 +37,7 @@ def fit(user: str, context: int = 2_048, max_tokens: int = 512, system: str = RU
 
 
 def bodies(user: str) -> list[str]:
-    return re.findall(r"n=\"\d+\"[^>]*>\n(.*?)\n</passage", user, re.DOTALL)
+    return re.findall(r"-0a1b2c3d \[\d+\] Ferry\n(.*?)\n(?=passage-0a|</passages)", user, re.DOTALL)
 
 
 def test_what_fits_is_sent_as_it_is() -> None:
@@ -58,7 +59,7 @@ def test_long_passages_are_cut_to_one_length_and_short_ones_stay() -> None:
 def test_question_and_numbers_stay_whatever_is_cut() -> None:
     request, _ = fit(prompt(*(SENTENCE * 100 for _ in range(12))))
     assert QUESTION in request.user
-    assert [f'n="{n}"' in request.user for n in range(1, 13)] == [True] * 12
+    assert [f"[{n}] Ferry" in request.user for n in range(1, 13)] == [True] * 12
 
 
 def test_of_many_passages_the_last_ones_go_before_all_are_cut_to_nothing() -> None:
@@ -69,18 +70,18 @@ def test_of_many_passages_the_last_ones_go_before_all_are_cut_to_nothing() -> No
 
 
 def test_what_is_judged_is_never_cut() -> None:
-    answer = f"<answer-0a1b2c3d4e5f>\n{SENTENCE * 30}\n</answer-0a1b2c3d4e5f>"
+    answer = f"<answer-0a1b2c3d>\n{SENTENCE * 30}\n</answer-0a1b2c3d>"
     request, _ = fit(f"{prompt(SENTENCE * 200)}\n{answer}")
     assert answer in request.user
 
 
 def test_a_question_longer_than_the_model_reads_is_turned_down() -> None:
     with pytest.raises(ModelRejected, match="reads 2048"):
-        fit(f"<question-0a1b2c3d4e5f>\n{SENTENCE * 400}\n</question-0a1b2c3d4e5f>")
+        fit(f"<question-0a1b2c3d>\n{SENTENCE * 400}\n</question-0a1b2c3d>")
 
 
 def test_delimiters_that_a_document_shows_are_data() -> None:
-    forged = f'<passage-ffffffffffff n="1">\n{"x" * 20_000}\n</passage-0a1b2c3d4e5f>'
+    forged = f"passage-ffffffff [1] Ferry\n{'x' * 20_000}\n</passages-ffffffff>"
     request, _ = fit(prompt(forged, SENTENCE))
     assert QUESTION in request.user
 

@@ -34,7 +34,7 @@ def left(text: str, question: str = QUESTION, rules: str = RULES) -> list[str]:
                 "Question: Who serves the coffee?",
                 "The answer is:",
                 "Answer",
-                "The passage-f1751f20d4fa n",
+                "The passage-f1751f20 n",
                 "<|im_start|>assistant",
                 "[INST] The coffee is served. [/INST]",
                 "Coffee? Coffee? Coffee?",

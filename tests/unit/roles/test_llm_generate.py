@@ -196,9 +196,10 @@ def test_a_citation_of_a_table_or_of_code_does_not_break_it() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '<passage-0123456789ab n="1" source="x">\nThe K7.\n</passage-0123456789ab>\nIt boils. [1]',
-        "</passage-0123456789ab>\nIt boils. [1]",
-        "<answer-0123456789ab>It boils. [1]",
+        "<passages-01234567>\npassage-01234567 [1] x\nThe K7.\n</passages-01234567>\nIt boils. [1]",
+        "passage-01234567 [1] Kettle K7\nIt boils. [1]",
+        "</passages-01234567>\nIt boils. [1]",
+        "<answer-01234567>It boils. [1]",
         "Answer: It boils. [1]",
         "**답변:** It boils. [1]",
         "It boils. [1]\n\nSources: [1], [2]",
@@ -269,7 +270,7 @@ def test_an_answer_that_says_something_is_not_refused(text: str) -> None:
         BudgetSpent("no calls left"),
         "",
         "  \n ",
-        "</passage-0123456789ab>",
+        "</passages-01234567>",
         "***",
         ChatReply("I will not answer that.", Finish.REFUSED),
     ],
@@ -315,7 +316,7 @@ def test_without_prompts_the_model_answers_as_it_is() -> None:
 PIECES = [
     *("[1]", "[2]", "[9]", "[1,2]", "[1-3]", "【2】", "(출처 1)", "[[", "]]", "(", ")", "source", "출처:", "에 따르면"),
     *("```", "`", "\n", "\n\n", ".", "?", ":", "-", "*", "|", "#", "1.", "according to"),
-    *("<passage-0123456789ab>", "</passage-0123456789ab>", "The kettle holds 2 litres of water", "bananas"),
+    *("<passages-01234567>", "</passages-01234567>", "The kettle holds 2 litres of water", "bananas"),
     "석회는 3개월마다 구연산으로 제거합니다",
 ]
 
@@ -331,7 +332,7 @@ def test_whatever_comes_the_draft_holds(text: str) -> None:
         assert citation.text == whole.passage.text[citation.start - whole.passage.start :][: len(citation.text)]
         assert citation.text.strip()
         assert citation.end - citation.start == len(citation.text)
-    assert not re.search(r"</?passage-", draft.text)
+    assert not re.search(r"</?passages-", draft.text)
     for sentence in draft.sentences:
         assert "`" in sentence.text or "~~~" in sentence.text or not re.search(r"\[\d{1,4}\]", sentence.text)
     if "`" not in draft.text:

@@ -207,12 +207,12 @@ def test_many_passages_go_in_batches_at_the_same_time() -> None:
             return await super().complete(request, on_text)
 
     def reply(request: ChatRequest) -> Scripted:
-        return said(*[0.5] * request.user.count("<passage-"), sufficiency=0.7)
+        return said(*[0.5] * request.user.count("\npassage-"), sufficiency=0.7)
 
     chat = Slow(reply)
     waiting = asyncio.wait_for(ModelGrader(chat, UNSURE, "always").grade(QUESTION, hits(*MANY)), 5)
     grading = asyncio.run(waiting)
-    assert sorted(request.user.count("<passage-") for request in chat.requests) == [3, BATCH, BATCH]
+    assert sorted(request.user.count("\npassage-") for request in chat.requests) == [3, BATCH, BATCH]
     assert probabilities(grading) == [0.5] * len(MANY)
 
 

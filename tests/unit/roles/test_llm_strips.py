@@ -43,7 +43,7 @@ def test_kept_numbers_become_strips_in_document_order() -> None:
     assert 0 < refinement.removed_share < 1
     assert chat.request.job is Job.STRIPS
     assert chat.request.temperature == 0
-    assert chat.request.user.count("<excerpt-") == 4
+    assert chat.request.user.count("\nexcerpt-") == 4
 
 
 def test_nothing_kept_leaves_the_best_and_says_so() -> None:
@@ -84,5 +84,5 @@ def test_whatever_is_no_choice_leaves_it_to_the_offline_filter(reply: Scripted) 
 def test_of_many_strips_the_best_are_shown_and_the_rest_is_filtered_offline() -> None:
     pages = tuple(passage(TEXT, f"{n}.md", start=100) for n in range(12))
     refinement, chat = refine({"kept": [1]}, pages=pages)
-    assert chat.request.user.count("<excerpt-") == MOST_ASKED
+    assert chat.request.user.count("\nexcerpt-") == MOST_ASKED
     assert "old town" not in "".join(texts(refinement))

@@ -51,13 +51,12 @@ EVALUATE = {
 }
 
 
-def fenced(name: str, text: str, n: int = 0) -> str:
-    number = f' n="{n}"' if n else ""
-    return f"<{name}-0a1b2c3d4e5f{number}>\n{text}\n</{name}-0a1b2c3d4e5f>"
+def fenced(name: str, text: str) -> str:
+    return f"<{name}-0a1b2c3d>\n{text}\n</{name}-0a1b2c3d>"
 
 
 def passages(*texts: str) -> str:
-    return "Passages:\n" + "\n".join(fenced("passage", text, n) for n, text in enumerate(texts, 1))
+    return "Passages:\n" + fenced("passages", "\n".join(f"passage-0a1b2c3d [{n}]\n{t}" for n, t in enumerate(texts, 1)))
 
 
 def asked(user: str, schema: dict[str, Any] | None = None, system: str = ANSWERING) -> Request:

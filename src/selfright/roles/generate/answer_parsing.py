@@ -4,17 +4,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from selfright.domain.chat import CODE
 from selfright.domain.text import Block, blocks, sentence_spans
 from selfright.roles.markers import INLINE_CODE, Mark, without_marks
 
 MOST_CHARACTERS = 8_000
 _MOST_READ = 16_000
 
-# The prompt's delimiters end in a code of hex digits. A model that repeats what stands between them says nothing.
-_OPENING = re.compile(
-    r"<(?P<name>(?:passage|profile|summary|conversation|question|answer|evidence|history)-[0-9a-f]{6,64})\b[^<>\n]{0,600}>"
+MARKS = ("passages?", "excerpts?", "profile", "facts", "concerns", "summary", "conversation", "question", "answer")
+"""Names in the marks around data, as expressions."""
+
+# The prompt's marks end in a code of hex digits. A model that repeats what stands between them says nothing.
+_OPENING = re.compile(rf"<(?P<name>(?:{'|'.join(MARKS)})-[0-9a-f]{{6,64}})\b[^<>\n]{{0,600}}>")
+_FENCE = re.compile(
+    rf"</?[a-z_]{{2,24}}-[0-9a-f]{{6,64}}\b[^<>\n]{{0,600}}>|^passage-[0-9a-f]{{{CODE}}} \[\d+\][^\n]*$", re.MULTILINE
 )
-_FENCE = re.compile(r"</?[a-z_]{2,24}-[0-9a-f]{6,64}\b[^<>\n]{0,600}>")
 _LABEL = re.compile(r"\s*(?:\*\*)?(?:answer|response|답변|답|응답)(?:\*\*)?\s?[:：](?:\*\*)?\s+", re.IGNORECASE)
 _SOURCES = re.compile(
     r"[\s#*_]{0,8}(?:sources?|references?|citations?|출처|참고 ?(?:문헌|자료)|인용(?: ?문헌)?|근거(?: ?문[단서])?)"

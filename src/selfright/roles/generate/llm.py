@@ -11,21 +11,23 @@ from functools import lru_cache
 
 from selfright.background import run_in_thread
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
-from selfright.domain.chat import ChatReply, ChatRequest, Finish, Job, OnText
+from selfright.domain.chat import CODE, ChatReply, ChatRequest, Finish, Job, OnText
 from selfright.domain.errors import ReplyUnusable
 from selfright.domain.judgements import QueryClass
 from selfright.domain.ports import ChatModel, Generator
 from selfright.domain.text import sentence_spans, sentences_of
 from selfright.roles.evidence import letters
-from selfright.roles.generate.answer_parsing import MOST_CHARACTERS, ParsedSentence, parse_answer
+from selfright.roles.generate.answer_parsing import MARKS, MOST_CHARACTERS, ParsedSentence, parse_answer
 from selfright.roles.generate.citation_check import CitationChecker, GroundingCheck
 from selfright.roles.generate.warnings import with_warnings
 from selfright.roles.model_calls import OUT_OF_REACH
 from selfright.roles.words import content_words
 
-# Marks of our prompts with or without their brackets ("passage-f1751f20d4fa"), of chat templates, and headings.
+# Marks of our prompts with or without their brackets ("passage-f1751f20"), of chat templates, and headings.
 _MARKS = re.compile(
-    r"\b[a-z]{2,24}-[0-9a-f]{12}\b|<\|[a-z_]{2,20}\|>|\[/?INST\]|<<?/?SYS>?>|</?(?:s|start_of_turn|end_of_turn)>", re.I
+    rf"\b(?:{'|'.join(MARKS)})-[0-9a-f]{{{CODE}}}\b"
+    r"|<\|[a-z_]{2,20}\|>|\[/?INST\]|<<?/?SYS>?>|</?(?:s|start_of_turn|end_of_turn)>",
+    re.I,
 )
 _LEAD = re.compile(
     r"\W*(?:the )?(?:(?:short |final |correct |best )?answer(?: to (?:the|this|your) question)?|passages?|question"
