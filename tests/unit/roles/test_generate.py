@@ -298,6 +298,20 @@ def test_a_table_is_led_in_by_the_nearest_heading() -> None:
     assert said.startswith("Opening hours in winter:\n- day: Monday; hours: 10 to 16")
 
 
+@pytest.mark.parametrize(
+    ("heading", "said"),
+    [
+        ("`GlazeMiddleware`", "GlazeMiddleware: Handles glaze for any pot whose form asks for it."),
+        ("The `max_heat` parameter", "The max_heat parameter: Handles glaze for any pot whose form asks for it."),
+        ("Glaze and pots", "Handles glaze for any pot whose form asks for it."),
+    ],
+)
+def test_a_heading_that_is_an_identifier_leads_in_what_does_not_name_it(heading: str, said: str) -> None:
+    text = f"# Kilns\n\n## {heading}\n\nHandles glaze for any pot whose form asks for it.\n"
+    draft = ask("What handles glaze for any pot?", sections(text, "kilns.md"))
+    assert draft.sentences[0].text == said
+
+
 def test_a_byline_does_not_answer() -> None:
     page = passage(
         "By K. Kettle, 2 March 2026, 7 minutes to read\n\nThe kettle was made in 2019.", "web.html", "Kettle"

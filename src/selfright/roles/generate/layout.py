@@ -10,6 +10,7 @@ from selfright.domain.passages import Passage
 from selfright.roles.answer_units import AnswerUnit
 
 _SENTENCE_END = re.compile(r"[.!?。]\W*$")
+_IDENTIFIER = re.compile(r"[A-Za-z]\w*_\w+|\A[A-Za-z]*[a-z][A-Z][A-Za-z]*\Z")  # max_size, or GzipReader all alone
 _NUMBERED = re.compile(r"^(?:\(?\d{1,3}[.)]\s|[①-⑳]|[가-하][.)]\s)")
 
 
@@ -39,9 +40,9 @@ def _layout_group(group: Sequence[AnswerUnit], topics: set[str]) -> list[str]:
     first = group[0]
     if first.kind == "sentence":
         topic = _section(first)
-        unnamed = topic not in topics and any(not is_named(code, first.text) for code in codes_in(topic))
+        leads = topic not in topics and _names_more(topic, first.text)
         topics.add(topic)
-        return [f"{topic}: {piece.text}" if unnamed and piece is first else piece.text for piece in group]
+        return [f"{topic}: {piece.text}" if leads and piece is first else piece.text for piece in group]
     if first.kind == "code":
         return [f"{piece.lead}\n{piece.text}" if piece.lead else piece.text for piece in group]
     if len(group) == 1 and first.kind == "item":
@@ -49,6 +50,12 @@ def _layout_group(group: Sequence[AnswerUnit], topics: set[str]) -> list[str]:
     lead = first.lead or _topic(first)
     entries = _entries([piece.text for piece in group])
     return [f"{lead}\n{entries[0]}" if lead else entries[0], *entries[1:]]
+
+
+def _names_more(topic: str, text: str) -> bool:
+    """Whether a heading names a code or an identifier that the text under it leaves out."""
+    identifiers = _IDENTIFIER.findall(topic)
+    return any(not is_named(code, text) for code in codes_in(topic)) or any(name not in text for name in identifiers)
 
 
 def _entries(texts: Sequence[str]) -> list[str]:
