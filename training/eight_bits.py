@@ -1,10 +1,10 @@
-"""The encoder's graph with products of eight bits, which takes less than half the time of four bits or floats.
+"""Products of eight bits, by rows, which take less than half the time of four bits or floats.
 
-A row of a layer's input, that of one piece, becomes whole numbers under a scale of its own, so that the vector of a
-text does not depend on those it is embedded beside; a column of weights becomes whole numbers of seven bits, since
+A row of a layer's input, that of one piece, becomes whole numbers under a scale of its own, so that what comes of a
+text does not depend on those beside it in a batch; a column of weights becomes whole numbers of seven bits, since
 processors without VNNI add two products in sixteen bits, where eight by eight would not fit. Values of the attention
-stay floats: half of the error came from them alone, and they take a twentieth of the time. Layers are normalized in
-plain operators, which the runtime works on in vectors, unlike its own operator for that.
+stay floats: half of the encoder's error came from them alone, and they take a twentieth of the time. Layers are
+normalized in plain operators, which the runtime works on in vectors, unlike its own operator for that.
 """
 
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import TensorProto, helper
 
-from training.network_graphs import WIDTH, EncoderGraph, Parameters, WordTable
+from training.graph_builder import EPSILON, MORE, WIDTH, GraphBuilder, Parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,22 +20,21 @@ if TYPE_CHECKING:
 _LARGEST, _ZERO = 127, 128  # of an input's numbers, and what stands for zero among them
 _LARGEST_WEIGHT = 63
 _IN_FLOATS = "attention.self.value"
-_MORE = "com.microsoft"
 _SMALLEST = np.float32(1e-9)
-_EPSILON = np.float32(1e-12)
 
 
-class EightBitEncoderGraph(EncoderGraph):
-    """``EncoderGraph`` with large matrices in whole numbers: ``.whole``, shape (inputs, outputs), and ``.scale``."""
+class EightBits(GraphBuilder):
+    """Adds layers whose matrices are whole numbers: ``.whole``, shape (inputs, outputs), and ``.scale``."""
 
-    def __init__(self, parameters: Parameters, positions: "NDArray[np.float32]", words: WordTable) -> None:
+    def __init__(self, parameters: Parameters, tensors: list[TensorProto]) -> None:
         self._made: dict[str, tuple[str, str, str]] = {}
-        super().__init__(parameters, positions, words)
+        super().__init__(parameters, tensors)
 
     def _product(self, source: str, name: str) -> str:
-        weight = np.asarray(self._parameters[f"{name}.weight"], dtype=np.float32)
+        """``source`` (batch, tokens, inputs) by the matrix of a layer."""
         if name.endswith(_IN_FLOATS):
-            return self._in_floats(source, f"{name}.weight", weight.astype(np.float16))
+            return self._in_floats(source, name)
+        weight = self._matrix(name)
         numbers, scales = whole_numbers(weight)
         rows, factors, shape = self._rows(source, weight.shape[1])
         product = self._node(
@@ -43,7 +42,7 @@ class EightBitEncoderGraph(EncoderGraph):
             *(rows, self._constant(f"{name}.whole", np.ascontiguousarray(numbers.T))),
             *(self._constant("one", np.float32(1)), self._constant(f"{name}.scale", scales)),
             self._constant("zero_of_rows", np.uint8(_ZERO)),
-            domain=_MORE,
+            domain=MORE,
         )
         last = self._constant(f"width_{len(weight)}", np.array([len(weight)]))
         shape = self._node("Concat", shape, last, axis=0)
@@ -66,12 +65,13 @@ class EightBitEncoderGraph(EncoderGraph):
         return self._made[source]
 
     def _added(self, hidden: str, more: str, name: str) -> str:
+        """``more`` and its bias added to ``hidden``, and normalized."""
         last = self._constant("last_axis", np.array([-1]))
         total = self._node("Add", self._node("Add", more, self._shared(f"{name}.dense.bias")), hidden)
         centred = self._node("Sub", total, self._node("ReduceMean", total, last, keepdims=1))
         spread = self._node("ReduceSumSquare", centred, last, keepdims=1)
         spread = self._node("Mul", spread, self._constant("share", np.float32(1 / WIDTH)))
-        spread = self._node("Sqrt", self._node("Add", spread, self._constant("epsilon", _EPSILON)))
+        spread = self._node("Sqrt", self._node("Add", spread, self._constant("epsilon", np.float32(EPSILON))))
         scaled = self._node("Mul", self._node("Div", centred, spread), self._shared(f"{name}.LayerNorm.weight"))
         return self._node("Add", scaled, self._shared(f"{name}.LayerNorm.bias"))
 

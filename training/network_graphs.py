@@ -16,17 +16,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, helper
 
 from training.e5_file import FourBits
-
-Parameters = Mapping[str, "NDArray[Any] | FourBits"]
+from training.eight_bits import EightBits
+from training.graph_builder import MORE, WIDTH, Parameters
 
 WORDS_FILE = "words.bin"
-HEADS, WIDTH, OUTPUTS = 12, 384, 5
-_EPSILON = 1e-12
+HEADS, OUTPUTS = 12, 5
 _OPSET, _IR_VERSION = 21, 10
-_MORE = "com.microsoft"
 _BLOCK = 32  # numbers under one scale
 _NOWHERE = np.float32(-1e4)
 # Parts of a layer by the names that training gives them, and by those of the published checkpoint.
@@ -42,28 +40,23 @@ PARTS = {
 }
 
 
-class WordTable:
-    """Word vectors of four bits, written to a file once and named by both graphs."""
+def write_words(words: FourBits, folder: Path) -> None:
+    """Writes ``words.bin``: the numbers of all pieces, behind them the scales.
 
-    def __init__(self, words: FourBits) -> None:
-        """``words``: one row a piece, shape (pieces, blocks, 16) and (pieces, blocks)."""
-        # Eight stands for zero in the source; the operator's numbers are signed, so the highest bit of each is turned.
-        self._numbers = words.numbers ^ np.uint8(0x88)
-        self._scales = words.scales.astype(np.float16)
+    ``words``: one row a piece, shape (pieces, blocks, 16) and (pieces, blocks).
+    """
+    # Eight stands for zero in the source; the operator's numbers are signed, so the highest bit of each is turned.
+    numbers = words.numbers ^ np.uint8(0x88)
+    (folder / WORDS_FILE).write_bytes(numbers.tobytes() + words.scales.astype(np.float16).tobytes())
 
-    def write(self, folder: Path) -> None:
-        """Writes ``words.bin``: the numbers of all pieces, behind them the scales."""
-        (folder / WORDS_FILE).write_bytes(self._numbers.tobytes() + self._scales.tobytes())
 
-    def tensors(self) -> list[TensorProto]:
-        """The two initializers that point into the file."""
-        rows, blocks = self._scales.shape
-        numbers = _outside("words.numbers", TensorProto.INT4, (rows, _BLOCK * blocks), 0, self._numbers.nbytes)
-        scales = (rows, blocks)
-        return [
-            numbers,
-            _outside("words.scales", TensorProto.FLOAT16, scales, self._numbers.nbytes, self._scales.nbytes),
-        ]
+def _words(pieces: int) -> list[TensorProto]:
+    """The two initializers that point into the file."""
+    numbers, scales = pieces * WIDTH // 2, pieces * WIDTH // _BLOCK * 2  # bytes
+    return [
+        _outside("words.numbers", TensorProto.INT4, (pieces, WIDTH), 0, numbers),
+        _outside("words.scales", TensorProto.FLOAT16, (pieces, WIDTH // _BLOCK), numbers, scales),
+    ]
 
 
 def _outside(name: str, kind: int, shape: tuple[int, ...], offset: int, length: int) -> TensorProto:
@@ -73,18 +66,15 @@ def _outside(name: str, kind: int, shape: tuple[int, ...], offset: int, length: 
     return tensor
 
 
-class EncoderGraph:
+class EncoderGraph(EightBits):
     """Built node by node from the parameters by their names in the checkpoint, with as many layers as these have."""
 
     name = "encoder"
     inputs: tuple[str, ...] = ("pieces", "attention_mask")
 
-    def __init__(self, parameters: Parameters, positions: "NDArray[np.float32]", words: WordTable) -> None:
-        """``positions``: vectors of places in a text, shape (places, 384)."""
-        self._parameters = parameters
-        self._nodes: list[Any] = []
-        self._tensors = words.tensors()
-        self._names = {tensor.name for tensor in self._tensors}
+    def __init__(self, parameters: Parameters, positions: "NDArray[np.float32]", pieces: int) -> None:
+        """``positions``: vectors of places in a text, shape (places, 384); ``pieces``: how many have word vectors."""
+        super().__init__(parameters, _words(pieces))
         self.model: ModelProto = self._build(positions)
 
     def _build(self, positions: "NDArray[np.float32]") -> ModelProto:
@@ -100,14 +90,14 @@ class EncoderGraph:
         inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in self.inputs]
         outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, axes) for name, axes in found.items()]
         graph = helper.make_graph(self._nodes, self.name, inputs, outputs, self._tensors)
-        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MORE, 1)]
+        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(MORE, 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
 
     def _embedded(self, positions: "NDArray[np.float32]") -> str:
         """Word and place vectors, summed."""
         scales = self._node("Cast", "words.scales", to=TensorProto.FLOAT)
         shape = {"gather_axis": 0, "quantize_axis": 1, "block_size": _BLOCK, "bits": 4}
-        words = self._node("GatherBlockQuantized", "words.numbers", "pieces", scales, domain=_MORE, **shape)
+        words = self._node("GatherBlockQuantized", "words.numbers", "pieces", scales, domain=MORE, **shape)
         length = self._node("Shape", "pieces", start=1, end=2)
         places = self._constant("positions", positions.astype(np.float32))
         first, axes = self._constant("zero", np.array([0])), self._constant("rows", np.array([0]))
@@ -117,7 +107,7 @@ class EncoderGraph:
         attended = self._product(self._attention(hidden, shown, name), f"{name}attention.output.dense")
         hidden = self._added(hidden, attended, f"{name}attention.output")
         inner = self._product(hidden, f"{name}intermediate.dense")
-        inner = self._node("BiasGelu", inner, self._shared(f"{name}intermediate.dense.bias"), domain=_MORE)
+        inner = self._node("BiasGelu", inner, self._shared(f"{name}intermediate.dense.bias"), domain=MORE)
         return self._added(hidden, self._product(inner, f"{name}output.dense"), f"{name}output")
 
     def _attention(self, hidden: str, shown: str, name: str) -> str:
@@ -126,13 +116,7 @@ class EncoderGraph:
         biases = np.concatenate([np.asarray(self._parameters[f"{part}.bias"], dtype=np.float32) for part in parts])
         products = [self._product(hidden, part) for part in parts]
         bias = self._constant(f"{name}attention.self.bias", biases)
-        return self._node("MultiHeadAttention", *products, bias, shown, domain=_MORE, num_heads=HEADS)
-
-    def _added(self, hidden: str, more: str, name: str) -> str:
-        """``more`` and its bias added to ``hidden``, and normalized."""
-        norm = [self._shared(f"{name}.LayerNorm.{kind}") for kind in ("weight", "bias")]
-        bias = self._shared(f"{name}.dense.bias")
-        return self._node("SkipLayerNormalization", more, hidden, *norm, bias, domain=_MORE, epsilon=_EPSILON)
+        return self._node("MultiHeadAttention", *products, bias, shown, domain=MORE, num_heads=HEADS)
 
     def _outputs(self, hidden: str, mask: str) -> dict[str, list[str | int]]:
         """Makes the last nodes; names and axes of what comes out."""
@@ -145,35 +129,7 @@ class EncoderGraph:
         return {"embedding": ["batch", WIDTH]}
 
     def _linear(self, source: str, name: str) -> str:
-        return self._node("Add", self._product(source, name), self._shared(f"{name}.bias"))
-
-    def _product(self, source: str, name: str) -> str:
-        return self._in_floats(source, f"{name}.weight", np.asarray(self._parameters[f"{name}.weight"]))
-
-    def _in_floats(self, source: str, name: str, weight: "NDArray[Any]") -> str:
-        stored = self._constant(name, weight.T)
-        # Made floats by the runtime, once: it then keeps only its own form of them.
-        floats = self._node("Cast", stored, to=TensorProto.FLOAT) if weight.dtype == np.float16 else stored
-        return self._node("MatMul", source, floats)
-
-    def _layer_norm(self, source: str, name: str) -> str:
-        scale, shift = self._shared(f"{name}.weight"), self._shared(f"{name}.bias")
-        return self._node("LayerNormalization", source, scale, shift, axis=-1, epsilon=_EPSILON)
-
-    def _shared(self, name: str) -> str:
-        return self._constant(name, np.asarray(self._parameters[name], dtype=np.float32))
-
-    def _node(self, operator: str, *inputs: str, output: str = "", **attributes: Any) -> str:
-        name = output or f"{operator}_{len(self._nodes)}"
-        self._nodes.append(helper.make_node(operator, list(inputs), [name], **attributes))
-        return name
-
-    def _constant(self, name: str, value: "NDArray[Any] | np.float32") -> str:
-        if name not in self._names:
-            array = np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
-            self._tensors.append(numpy_helper.from_array(array, name))
-            self._names.add(name)
-        return name
+        return self._node("Add", self._in_floats(source, name), self._shared(f"{name}.bias"))
 
 
 class ReaderGraph(EncoderGraph):
@@ -203,7 +159,7 @@ class ReaderGraph(EncoderGraph):
         count = self._node("ReduceSum", asked, tokens, keepdims=1)
         mean = self._node("Div", self._node("ReduceSum", said, tokens, keepdims=0), count)
         pooled = self._node("Tanh", self._linear(self._node("Concat", first, both, mean, axis=1), "pooled"))
-        self._node("Add", self._product(pooled, "logits"), self._shared("logits.bias"), output="logits")
+        self._node("Add", self._in_floats(pooled, "logits"), self._shared("logits.bias"), output="logits")
         return {"logits": ["batch", OUTPUTS], "ends": ["batch", "tokens", 2]}
 
 

@@ -8,10 +8,12 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from training.network_graphs import PARTS, WIDTH
+from training.graph_builder import WIDTH
+from training.network_graphs import PARTS
 
 Floats = NDArray[np.float32]
 KINDS = ("weight", "bias")
+TABLES = ("kinds", "matches")  # which are looked up
 
 
 class NetworkWeights:
@@ -26,37 +28,31 @@ class NetworkWeights:
         blocks = numbers.astype(np.float32).reshape(*scales.shape, -1) * scales.astype(np.float32)[..., None]
         return blocks.reshape(*pieces.shape, WIDTH)
 
+    @property
+    def pieces(self) -> int:
+        """How many pieces have word vectors."""
+        return len(self._encoder["words.scales"])
+
     def positions(self) -> Floats:
         """The vectors of places in a text, shape (places, 384)."""
         return self._encoder["positions"]
 
     def encoder(self) -> dict[str, Floats]:
         """The encoder's parameters by their names in the published checkpoint."""
-        stored = ((name, value) for name, value in self._encoder.items() if name.endswith(KINDS))
-        found: dict[str, Floats] = {name: value.T.astype(np.float32) for name, value in stored}
-        for name in [name for name in self._encoder if name.endswith(".whole")]:
-            stem = name.removesuffix(".whole")
-            found[f"{stem}.weight"] = self._encoder[name].T * self._encoder[f"{stem}.scale"][:, None]
-        for name in [name for name in found if name.endswith("attention.self.bias")]:
-            _split_bias(found, name.removesuffix("attention.self.bias"))
-        return found
+        return _floats(self._encoder)
 
     def reader(self) -> dict[str, Floats]:
         """The reader's parameters as training names them."""
-        stored = {name: value for name, value in _tensors(self._folder / "reader.onnx").items() if name.endswith(KINDS)}
-        found: dict[str, Floats] = {}
-        for name in [name for name in stored if name.endswith("attention.self.bias")]:
-            _split_bias(stored, name.removesuffix("attention.self.bias"))
         of = {theirs: ours for ours, theirs in PARTS.items()}
-        for name, value in stored.items():
+        found: dict[str, Floats] = {}
+        for name, value in _floats(_tensors(self._folder / "reader.onnx")).items():
             stem, _, kind = name.rpartition(".")
-            matrix = value.T if kind == "weight" and value.ndim == 2 and stem not in ("kinds", "matches") else value
             if stem.startswith("encoder.layer."):
                 _, _, number, part = stem.split(".", 3)
                 if part in of:
-                    found[f"layers.{number}.{of[part]}.{kind}"] = matrix.astype(np.float32)
+                    found[f"layers.{number}.{of[part]}.{kind}"] = value
             else:
-                found[f"{stem.replace('embeddings.LayerNorm', 'first_norm')}.{kind}"] = matrix.astype(np.float32)
+                found[f"{stem.replace('embeddings.LayerNorm', 'first_norm')}.{kind}"] = value
         return found
 
     @cached_property
@@ -64,9 +60,24 @@ class NetworkWeights:
         return _tensors(self._folder / "encoder.onnx")
 
 
-def _split_bias(found: dict[str, NDArray[Any]], layer: str) -> None:
+def _floats(stored: dict[str, NDArray[Any]]) -> dict[str, Floats]:
+    """Parameters of a graph as a checkpoint has them: matrices turned, those in whole numbers by their scales."""
+    found: dict[str, Floats] = {}
+    for name, value in stored.items():
+        stem, _, kind = name.rpartition(".")
+        if kind == "whole":
+            found[f"{stem}.weight"] = value.T * stored[f"{stem}.scale"][:, None]
+        elif kind in KINDS:
+            turned = kind == "weight" and value.ndim == 2 and stem not in TABLES
+            found[name] = (value.T if turned else value).astype(np.float32)
+    for name in [name for name in found if name.endswith("attention.self.bias")]:
+        _split_bias(found, name.removesuffix("attention.self.bias"))
+    return found
+
+
+def _split_bias(found: dict[str, Floats], layer: str) -> None:
     """The graph holds the biases of query, key and value as one."""
-    parts = np.split(np.asarray(found[f"{layer}attention.self.bias"], dtype=np.float32), 3)
+    parts = np.split(found[f"{layer}attention.self.bias"], 3)
     for part, bias in zip(("query", "key", "value"), parts, strict=True):
         found[f"{layer}attention.self.{part}.bias"] = bias
 

@@ -26,8 +26,8 @@ from selfright.models.batching import (
     BATCH_TOKENS,
     CACHED_TEXTS,
     DynamicBatcher,
+    Lanes,
     RecentVectors,
-    batches,
     embed_batches,
     pad_pieces,
 )
@@ -66,7 +66,7 @@ class E5:
     """Embeds text of a hundred languages in one space of 384 dimensions; of a longer text 512 word pieces count.
 
     The model is read on the first call, which raises ``ModelFilesDamaged`` when one of its files is not the pinned one.
-    It computes on ``threads`` threads. Safe to share between threads. The name is that of the weights in four bits: the
+    It computes on ``threads`` cores. Safe to share between threads. The name is that of the weights in four bits: the
     eight bits that are computed with (``training/eight_bits.py``) give vectors with a cosine of 0.9992 to theirs.
     """
 
@@ -75,7 +75,7 @@ class E5:
     languages: ClassVar[tuple[Language, ...]] = ()  # none declared: all of them
 
     def __init__(self, *, threads: int = 2, folder: Path = FOLDER) -> None:
-        self._threads, self._folder = threads, folder
+        self._lanes, self._folder = Lanes(threads), folder
         self._loading = threading.Lock()
         self._session: Any = None
         self._recent = RecentVectors(CACHED_TEXTS)
@@ -108,9 +108,12 @@ class E5:
 
     def _vectors(self, pieces: "Sequence[Sequence[int]]") -> "Sequence[NDArray[np.float32]]":
         vectors = np.empty((len(pieces), self.dimension), dtype=np.float32)
-        for rows in batches([len(numbers) for numbers in pieces]):
+
+        def run(rows: list[int]) -> None:
             numbers, mask = pad_pieces([pieces[row] for row in rows], PAD)
             (vectors[rows],) = self._session.run(None, {"pieces": numbers, "attention_mask": mask})
+
+        self._lanes([len(numbers) for numbers in pieces], run)
         return list(vectors)
 
     def _load(self) -> None:
@@ -118,4 +121,4 @@ class E5:
             return
         with self._loading:
             if self._session is None:
-                self._session = open_network("encoder", self._threads, self._folder)
+                self._session = open_network("encoder", self._folder)

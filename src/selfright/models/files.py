@@ -43,16 +43,16 @@ def model_file(name: str, folder: Path = FOLDER) -> Path:
     return path
 
 
-def open_network(name: str, threads: int, folder: Path = FOLDER) -> Any:
-    """An onnxruntime session of the network ``name`` on the processor. Raises ``ModelFilesDamaged``."""
+def open_network(name: str, folder: Path = FOLDER) -> Any:
+    """An onnxruntime session of the network ``name``, which computes on the core of whoever runs it.
+
+    Raises ``ModelFilesDamaged``.
+    """
     model_file("words.bin", folder)  # which both networks read
     runtime: Any = importlib.import_module("onnxruntime")  # it does not declare what it exports
     options = runtime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _FATAL  # what goes wrong is raised; it need not be printed as well
-    # An idle thread of the pool would spin for a while after each run: time of a core that the turn's Python needs.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return runtime.InferenceSession(
         str(model_file(f"{name}.onnx", folder)), options, providers=["CPUExecutionProvider"]
     )

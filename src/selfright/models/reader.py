@@ -17,7 +17,7 @@ import numpy as np
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language
-from selfright.models.batching import BATCH_TOKENS, DynamicBatcher, batches, pad_pieces
+from selfright.models.batching import BATCH_TOKENS, DynamicBatcher, Lanes, pad_pieces
 from selfright.models.files import FOLDER, list_files, open_network
 from selfright.models.pieces import BEGIN, END, PAD, piece_numbers, pieces_and_places
 
@@ -54,6 +54,7 @@ class PairNet:
         self._loading = threading.Lock()
         self._session: Any = None
         self._damage = ""
+        self._lanes = Lanes(_THREADS)
         self._batched = DynamicBatcher(self._read_pairs, lambda pair: len(pair.ids), BATCH_TOKENS)
 
     def run(self, text: str, passages: Sequence[str]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
@@ -63,10 +64,13 @@ class PairNet:
 
     def _read_pairs(self, pairs: Sequence[Pieces]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
         found: list[Any] = [None] * len(pairs)
-        for rows in batches([len(pair.ids) for pair in pairs]):
+
+        def run(rows: list[int]) -> None:
             chosen = [pairs[row] for row in rows]
             for row, pair, logits, ends in zip(rows, chosen, *self._logits(chosen), strict=True):
                 found[row] = (logits, _likely(pair, ends))
+
+        self._lanes([len(pair.ids) for pair in pairs], run)
         return found
 
     def _logits(self, pairs: Sequence[Pieces]) -> tuple[Any, Any]:
@@ -88,7 +92,7 @@ class PairNet:
                 raise ModelFilesDamaged(self._damage)
             if self._session is None:
                 try:
-                    self._session = open_network("reader", _THREADS, self._folder)
+                    self._session = open_network("reader", self._folder)
                 except ModelFilesDamaged as error:
                     self._damage = str(error)
                     raise

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfright.models.batching import DynamicBatcher, _Asked
+from selfright.models.batching import DynamicBatcher, Lanes, _Asked
 
 
 class Network:
@@ -131,3 +131,28 @@ def test_a_thread_that_gives_up_waiting_leaves_nobody_behind() -> None:
         assert list(first.result(30)) == [4]
     assert not batcher._busy
     assert list(batcher([5])) == [25]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@given(lengths=st.lists(st.integers(1, 512), max_size=60))
+def test_lanes_run_each_row_once_in_small_batches(threads: int, lengths: list[int]) -> None:
+    batches: list[list[int]] = []
+    Lanes(threads)(lengths, batches.append)
+    assert sorted(row for rows in batches for row in rows) == list(range(len(lengths)))
+    for rows in batches:
+        longest = max(lengths[row] for row in rows)
+        assert longest * len(rows) <= max(320, longest)
+
+
+def test_two_lanes_run_at_once() -> None:
+    both = threading.Barrier(2, timeout=30)
+    Lanes(2)([300, 300], lambda _: both.wait() and None)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_in_a_lane_is_raised(threads: int) -> None:
+    def fail(rows: list[int]) -> None:
+        raise ValueError(f"{rows}")
+
+    with pytest.raises(ValueError, match=r"\[\d\]"):
+        Lanes(threads)([300, 300, 300], fail)
