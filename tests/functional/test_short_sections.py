@@ -47,6 +47,16 @@ Ring of 9 mm for the pump in hall B.
     "faq.html": """<title>Pool</title><h1>Pool</h1><h3>What does a day ticket cost?</h3><p>It costs 7.50 euros.</p>
 <h3>When does the pool close?</h3><p>The pool closes at 21:30, on Sundays at 18:00.</p>
 <h3>Are dogs allowed?</h3><p>Only guide dogs may come in.</p>""",
+    "sauna.md": """# Sauna
+
+**How hot is the sauna?**
+
+It has 85 degrees.
+
+Q: Are towels included?
+
+A: Towels cost 2 euros.
+""",
     "rates.csv": "\n".join(
         [
             "station,zone,single_won,child_won",
@@ -79,6 +89,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Selfright]:
         ("Which pump is KX990007 for?", "hall B", ("hall A",)),
         ("When does the pool close on Sundays?", "18:00", ("7.50", "dogs")),
         ("What does a day ticket cost?", "7.50", ("21:30", "dogs")),
+        ("How hot is the sauna?", "85 degrees", ("2 euros",)),
+        ("Are towels included?", "2 euros", ("85 degrees",)),
         ("Which zone is Stop117 in?", "zone: Z5", ("Stop118",)),
         ("single price of Stop117", "single_won: 2170", ("Stop118",)),
     ],

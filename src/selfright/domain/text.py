@@ -26,6 +26,15 @@ _RULED = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?")  # the lin
 _FENCE = re.compile(r"\s*(?:```[^`\n]*$|~~~)")  # ```code``` within one line opens nothing
 _INDENTED = re.compile(r"(?:\s{2,}|\t)\S")
 
+# A line that asks, behind a mark or in bold type, or as one sentence alone.
+_MARKED_QUESTION = re.compile(
+    r"(?:\*\*|__)?(?:Q|Question|질문)[ \t]?\d{0,3}[ \t]?[.:)：](?:\*\*|__)?[ \t]*\S[^\n]{0,200}"
+    r"|(?:\*\*|__)[^\n]{1,200}[?？](?:\*\*|__)"
+)
+_PLAIN_QUESTION = re.compile(r"(?![#>|*+•·-]|\d+[.)]\s)[^\n]{1,150}[?？]")
+_MAY_MARK = frozenset("Q질*_")
+_QUESTION_MARKS = ("?", "？", "\nQ", "\n질문", "\n**Q", "\n**질문")
+
 # A terminator, closing quotes or brackets after it, then white space. CJK terminators need no white space.
 # The look-behind and the possessive repeats keep a long row of dots from being tried from each of them.
 _STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]»]*+(?=\s|$)|[。！？]++[\"'”’)\]»]*+")
@@ -67,11 +76,48 @@ def has_hangul(text: str) -> bool:
 def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]:
     """Headings, paragraphs, lists, tables and fenced code of ``text[start:end]``, in order, without blank space.
 
-    Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it.
+    Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it. A
+    question on a line of its own, with an answer below it, is a heading.
     """
+    end = len(text) if end is None else end
+    found = _marked_blocks(text, start, end)
+    if not any(mark in text for mark in _QUESTION_MARKS) and not text.startswith(("Q", "질문")):
+        yield from found
+        return
+    before: tuple[Block, bool] | None = None
+    for part, asks in (part for block in found for part in _parted(text, block)):
+        if before:
+            is_answered = before[1] and part.kind != "heading" and not asks
+            yield Block("heading", before[0].start, before[0].end) if is_answered else before[0]
+        before = part, asks
+    if before:
+        yield before[0]
+
+
+def _parted(text: str, block: Block) -> Iterator[tuple[Block, bool]]:
+    """The block, and whether it asks; of a paragraph each line that asks apart from what stands around it."""
+    begin = block.start
+    for line_start, line_end in _lines(text, block.start, block.end) if block.kind == "paragraph" else ():
+        line = text[line_start:line_end].rstrip()
+        is_marked = line[:1] in _MAY_MARK and _MARKED_QUESTION.fullmatch(line) is not None
+        asks = is_marked or (line_start == begin and _is_question(line))
+        if asks:
+            if above := text[begin:line_start].rstrip():
+                yield Block("paragraph", begin, begin + len(above)), False
+            yield Block("paragraph", line_start, line_start + len(line)), True
+            begin = min(line_end + 1, block.end)
+    if begin < block.end:
+        yield Block(block.kind, begin, block.end), False
+
+
+def _is_question(line: str) -> bool:
+    return line[-1:] in ("?", "？") and _PLAIN_QUESTION.fullmatch(line) is not None and not _STOP.search(line[:-1])
+
+
+def _marked_blocks(text: str, start: int, end: int) -> Iterator[Block]:
     current: Block | None = None
     fenced = False
-    for line_start, line_end in _lines(text, start, len(text) if end is None else end):
+    for line_start, line_end in _lines(text, start, end):
         line = text[line_start:line_end]
         if not line.strip():
             if current and not fenced:

@@ -17,6 +17,7 @@ _SLACK = 1.1  # a text this much over the size is not worth cutting
 _TINY = 0.25  # what is smaller than this share of the size does not stand alone
 _LONGEST_HEADING = 1_000  # characters, marks and all
 _WHOLE = 2.0  # tables, lists and code up to this many times the size are not cut
+_QUESTION_LEVEL = 7  # of a question without the mark of a heading
 _LEAST_WORDS = 10.0  # what is shorter does not show which language it is in
 
 
@@ -126,7 +127,7 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
 
 def _heading(line: str) -> tuple[int, str]:
     marks = len(line) - len(line.lstrip("#"))
-    return marks, plain(line[marks : marks + _LONGEST_HEADING].strip().rstrip("#"))[:200]
+    return marks or _QUESTION_LEVEL, plain(line[marks : marks + _LONGEST_HEADING].strip().rstrip("#"))[:200]
 
 
 def _names(path: Sequence[tuple[int, str]], title: str) -> tuple[str, ...]:

@@ -118,3 +118,21 @@ def test_a_megabyte_takes_no_time(text: str) -> None:
 def test_code_that_is_never_closed_does_not_end_in_blank_lines() -> None:
     text = "```\nx = 1\n\ny = 2\n\n \n"
     assert [(b.kind, text[b.start : b.end]) for b in blocks(text)] == [("code", "```\nx = 1\n\ny = 2")]
+
+
+ASKED = {
+    "marks": ("Q: Open?\nA: At 9.\n\n질문: 휴무\n\n답변: 월요일.", ["Q: Open?", "질문: 휴무"]),
+    "bold": ("Intro.\n\n**How?**\nHold it.\n**Where?**\nBelow.", ["**How?**", "**Where?**"]),
+    "a line alone": ("Who pays?\n\nThe buyer.\n\n어디인가요?\n\n2층입니다.", ["Who pays?", "어디인가요?"]),
+    "questions without answers": ("How old are you?\n\nWhere do you live?", []),
+    "prose that asks": ("It is late. Is it so? Yes it is.\nAnd more?\nYes.", []),
+    "items": ("1. How old?\n2. Where?\n\nAnswer both.", []),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_question_above_its_answer_is_a_heading(name: str) -> None:
+    text, headings = ASKED[name]
+    found = list(blocks(text))
+    assert [text[block.start : block.end] for block in found if block.kind == "heading"] == headings
+    assert " ".join(text[block.start : block.end] for block in found).split() == text.split()

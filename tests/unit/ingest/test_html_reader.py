@@ -89,6 +89,15 @@ OTHERS = {
         "<h2>Help</h2><dl><dt>How long?<dd>31 months.<p>Or more.<dt>얼마인가요?<dd>9일입니다.</dl><p>Call us.",
         "## Help\n\n### How long?\n\n31 months.\n\nOr more.\n\n### 얼마인가요?\n\n9일입니다.\n\n## Help\n\nCall us.",
     ),
+    "a question among headings that ask": (
+        "<h1>FAQ</h1><h3>Fee?</h3><p>12 EUR.</p><details><summary>Why?</summary>So.</details><p>Call us.",
+        "# FAQ\n\n### Fee?\n\n12 EUR.\n\n## Why?\n\nSo.\n\n# FAQ\n\nCall us.",
+    ),
+    "a table by its roles": (
+        "<div role=table><div role=row><span role=columnheader>Berth</span><span role=columnheader>Depth</span></div>"
+        "<div role=row><span role=cell>A</span><span role=cell>3 m</span></div></div>",
+        "|Berth|Depth|\n|---|---|\n|A|3 m|",
+    ),
     "details": (
         "<h1>A</h1><details><summary>Islands</summary><p>cost 19 EUR.<p>Always.</details>"
         "<details><summary>Why?</summary>So.</details><h2>B</h2>end",

@@ -406,3 +406,12 @@ def test_a_file_with_a_fault_is_read_or_named(read_file: Read, monkeypatch: pyte
         said = f"{item.id}{item.title}{item.text}" if isinstance(item, Document) else item.why
         said.encode()
         assert isinstance(item, Document) or "\n" not in said
+
+
+def test_questions_and_lists_with_marks_far_off_stay_apart(read_one: ReadOne) -> None:
+    said = ["Q: Who opens the gate at dawn?", "A: The keeper.", "Q: Who closes it?", "A: The pilot."]
+    assert read_one("q.pdf", pdf(lines(*said))).text == "\n\n".join(said)
+    marks = [(72, 700 - 14 * n, f"{n + 2}.") for n in range(4)]
+    items = [(110, 700 - 14 * n, f"Drain the line of pump {n}") for n in range(4)]
+    text = read_one("l.pdf", pdf(texts(*marks, *items))).text
+    assert text.split("\n") == [f"{n + 2}. Drain the line of pump {n}" for n in range(4)]

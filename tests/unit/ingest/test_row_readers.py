@@ -337,6 +337,19 @@ CSV = {
         "Prices,,\na,b,c\n1,2,3\n4,,6\n",
         "Prices\n\n|a|b|c|\n|---|---|---|\n|1|2|3|\n|4| |6|",
     ),
+    "tables side by side": (
+        "Fruit,Price,,Veg,Price\nApple,1.20,,Leek,0.90\nPear,1.50,,Kale,2.10\n",
+        "|Fruit|Price|\n|---|---|\n|Apple|1.20|\n|Pear|1.50|\n\n|Veg|Price|\n|---|---|\n|Leek|0.90|\n|Kale|2.10|",
+    ),
+    "groups of columns beside a column of names": (
+        "Region,Units,EUR,,Units,EUR\nNorth,1,10,,2,20\nSouth,3,30,,4,40\n",
+        "|Region|Units|EUR|Units|EUR|\n|---|---|---|---|---|\n|North|1|10|2|20|\n|South|3|30|4|40|",
+    ),
+    "two rows of names": (
+        ",2024,,2025,\nRegion,Units,EUR,Units,EUR\nNorth,1,10,2,20\nSouth,3,30,4,40\n",
+        "|Region|2024 – Units|2024 – EUR|2025 – Units|2025 – EUR|\n|---|---|---|---|---|\n"
+        "|North|1|10|2|20|\n|South|3|30|4|40|",
+    ),
     "one column": ("name\nFerro\nOlin\n", "|name|\n|---|\n|Ferro|\n|Olin|"),
     "a row alone": ("a,b,c\n", "|a|b|c|"),
 }  # fmt: skip
@@ -346,3 +359,27 @@ CSV = {
 def test_values_of_tables_stand_under_their_columns(read_file: Read, name: str) -> None:
     content, text = CSV[name]
     assert texts(read_file("t.csv", content)) == [text]
+
+
+def test_rows_without_a_text_are_records_one_a_document(read_file: Read) -> None:
+    rows = [
+        {"id": "A", "name": "Hall", "to": {"city": "Leith"}, "rooms": [{"no": "1", "seats": 40}]},
+        {"id": "B", "name": "Annex", "to": {"city": "Perth"}, "rooms": []},
+    ]
+    found = read_file("sites.jsonl", "\n".join([*map(json.dumps, rows), "[1]"]))
+    assert texts(found) == [
+        "# Hall\n\n- id: A\n- name: Hall\n- to – city: Leith\n- rooms: no: 1; seats: 40",
+        "# Annex\n\n- id: B\n- name: Annex\n- to – city: Perth\n- rooms:",
+    ]
+    assert [item.id for item in found if isinstance(item, Document)] == ["A", "B"]
+    assert "line 3: expected an object" in reasons(found)[0]
+
+
+@pytest.mark.parametrize("count", [4_990, 12_003])
+def test_a_long_table_under_two_rows_of_names(read_file: Read, count: int) -> None:
+    lines = ["Parts,,", "no,2025,,2026,", ",Units,EUR,Units,EUR", *(f"{n},1,{n},2,{n}" for n in range(count))]
+    found = read_file("p.csv", "\n".join(lines))
+    head = "|no|2025 – Units|2025 – EUR|2026 – Units|2026 – EUR|\n|---"
+    assert texts(found)[0].startswith(f"Parts\n\n{head}")
+    assert all(head in text for text in texts(found))
+    assert sum(text.count("\n") for text in texts(found)) == count + (3 if count < 5_000 else len(found) + 2)

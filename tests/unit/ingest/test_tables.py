@@ -1,5 +1,7 @@
 """Which value stands under which column."""
 
+import pytest
+
 from selfright.ingest.readers.tables import Cell, plain_rows, tables
 
 
@@ -64,3 +66,66 @@ def test_spans_without_bound_cost_nothing() -> None:
 
 def test_rows_of_different_lengths_and_bars() -> None:
     assert text(plain_rows([["a", "b"], ["1"], ["x|y", "2", "3"]])) == ("|a|b| |\n|---|---|---|\n|1| | |\n|x\\|y|2|3|")
+
+
+SHAPES = {
+    "two rows of names without merged cells": (
+        ["|2025||2026|", "Region|Units|EUR|Units|EUR", "North|1|10|2|20", "South|3|30|4|40"],
+        "|Region|2025 – Units|2025 – EUR|2026 – Units|2026 – EUR|\n|---|---|---|---|---|\n"
+        "|North|1|10|2|20|\n|South|3|30|4|40|",
+    ),
+    "no names, since the first row has values of the shape of all below it": (
+        ["Kim|02-123-4567|Seoul", "Lee|051-765-4321|Busan", "Park|042-555-0000|Daejeon"],
+        "|Kim|02-123-4567|Seoul|\n|Lee|051-765-4321|Busan|\n|Park|042-555-0000|Daejeon|",
+    ),
+    "years that go on are names": (
+        ["Year|2023|2024|2025", "Visitors|1200|1350|1410", "Members|8000|9500|1010"],
+        "|Year|2023|2024|2025|\n|---|---|---|---|\n|Visitors|1200|1350|1410|\n|Members|8000|9500|1010|",
+    ),
+    "a year over other numbers is a name": (
+        ["Zone|2026", "North|1200", "South|1300"],
+        "|Zone|2026|\n|---|---|\n|North|1200|\n|South|1300|",
+    ),
+    "a total behind a blank row": (
+        ["Item|Qty|EUR", "A|1|10", "B|2|20", "||", "Total|3|30"],
+        "|Item|Qty|EUR|\n|---|---|---|\n|A|1|10|\n|B|2|20|\n|Total|3|30|",
+    ),
+    "lines above the names": (
+        ["Exported|2026-01-01||", "Zone|Small|Large|Most", "North|4|9|12", "South|6|11|14"],
+        "Exported, 2026-01-01\n\n|Zone|Small|Large|Most|\n|---|---|---|---|\n|North|4|9|12|\n|South|6|11|14|",
+    ),
+    "a form": (
+        ["Name|Kim Haneul|Dept|Finance", "Phone|1305|Room|B-104", "Since|2019-03-02|Grade|7"],
+        "Name: Kim Haneul; Dept: Finance; Phone: 1305; Room: B-104; Since: 2019-03-02; Grade: 7",
+    ),
+    "a table with words in every other column is no form": (
+        ["Item|Price|Colour|Weight", "Tea|2|green|3", "Coffee|4|black|5"],
+        "|Item|Price|Colour|Weight|\n|---|---|---|---|\n|Tea|2|green|3|\n|Coffee|4|black|5|",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_the_first_rows_are_is_told_by_their_shapes(name: str) -> None:
+    rows, expected = SHAPES[name]
+    found = list(tables(plain_rows([row.split("|") for row in rows])))
+    is_form = all(kind == "list" for kind, _ in found)
+    said = [line.removeprefix("- ") for _, line in found]
+    assert ("; " if is_form else "\n\n").join(said) == expected
+
+
+def test_a_form_with_values_over_several_places() -> None:
+    rows = [
+        plain_rows([["성명", "김하늘", "소속", "회계과"]])[0],
+        [Cell("기간"), Cell("2026. 5. 1. ~ 5. 3.", columns=3)],
+        [Cell("사유"), Cell("가족 행사", columns=3)],
+    ]
+    assert [line for _, line in tables(rows)] == [
+        *("- 성명: 김하늘", "- 소속: 회계과", "- 기간: 2026. 5. 1. ~ 5. 3.", "- 사유: 가족 행사")
+    ]
+
+
+def test_a_timetable_with_a_merged_cell_is_no_form() -> None:
+    rows = plain_rows([["Day", "Morning", "Noon", "Evening"], ["Mon", "Choir", "Chess", "Yoga"]])
+    rows += [[Cell("Tue"), Cell("closed", columns=3)], *plain_rows([["Wed", "Go", "Art", "Judo"]])]
+    assert text(rows).startswith("|Day|Morning|Noon|Evening|\n|---|")

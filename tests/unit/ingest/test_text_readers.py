@@ -298,3 +298,31 @@ def test_what_mdx_adds_is_left_out_and_code_stays(read_one: Callable[..., Docume
 def test_front_matter_of_toml_names_the_document(read_one: Callable[..., Document]) -> None:
     document = read_one("a.md", '+++\ntitle = "펌프"\ndraft = false\n+++\n\nIt opens.\n')
     assert (document.title, document.text) == ("펌프", "It opens.\n")
+
+
+FORMS = {
+    "headings with a line below them": (
+        "Boat Handbook\n====\n\nMooring\n----\n\nUse two.\n\nAs said.\nIt holds\n---\n\n```\n\na\n---\n```\n",
+        "# Boat Handbook\n\n## Mooring\n\nUse two.\n\nAs said.\nIt holds\n---\n\n```\n\na\n---\n```\n",
+    ),
+    "terms and definitions": (
+        "Keel\n: The long beam.\n\nBallast\n: It rights the boat.\n: Also: gravel.\n",
+        "- Keel: The long beam.\n\n- Ballast: It rights the boat.\n- Ballast: Also: gravel.\n",
+    ),
+    "a table of HTML": (
+        "Fees\n\n<table><tr><th rowspan=2>Zone</th><th colspan=2>`2026`</th></tr><tr><th>S</th><th>L</th></tr>"
+        "<tr><td>North</td><td>4</td><td>9</td></tr></table>",
+        "Fees\n\n\n\n|Zone|`2026` – S|`2026` – L|\n|---|---|---|\n|North|4|9|\n\n",
+    ),
+    "components within a line, and their titles": (
+        '<Note title="Careful">It wipes `all`.</Note> Of List<String>, <Icon name="x" /> too.',
+        "Careful\n\nIt wipes `all`. Of List<String>,  too.",
+    ),
+    "lines as Windows ends them": ("a\r\n\r\n</Note>\r\nb\r\n", "a\n\n\nb\n"),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_of_markdown_that_others_write(read_one: Callable[..., Document], name: str) -> None:
+    content, text = FORMS[name]
+    assert read_one("a.md", content).text == text

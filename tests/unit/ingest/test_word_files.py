@@ -260,6 +260,14 @@ def test_rich_text(read_one: ReadOne) -> None:
     expected = "Price list\n\n|part|price|\n|---|---|\n|밸브|7 bar|\n\nThe end."
     assert read_one("a.rtf", rtf.encode("ascii")).text == expected
     assert read_one("a.doc", rtf.encode("ascii")).text == expected  # Word opens such files as well
+    hidden = rtf.replace("The end.", r"The {\rtlch\v\insrsid1 secret }end{\v0 .}")
+    assert read_one("b.rtf", hidden.encode("ascii")).text == expected
+
+
+def test_a_form_with_labels_in_bold(read_one: ReadOne) -> None:
+    name, address, room = (p(run(text, "<w:b/>")) for text in ("성명", "주소", "호실"))
+    form = table([name, "김하늘", room, "B-1"], [address, "서울시 중구|3"])
+    assert read_one("a.docx", docx(form)).text == "- 성명: 김하늘\n- 호실: B-1\n- 주소: 서울시 중구"
 
 
 @pytest.mark.parametrize(

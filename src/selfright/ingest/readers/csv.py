@@ -6,17 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
-from statistics import median_high
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.rows import ROWS, Row, documents, in_parts
-from selfright.ingest.readers.tables import plain_rows, tables
+from selfright.ingest.readers.tables import Cell, plain_rows, sheet_blocks, split_header, tables
 
 _SEEN_ROWS = 50  # by which it is told what parts the cells, and what stands above the header
-_FEWEST_COLUMNS = 3  # of a header without a row; what has less are words between two tables
 _SEEN_CHARACTERS = 100_000
 _SAID = re.compile(r'"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
 
@@ -56,34 +54,24 @@ def table_documents(
 
 
 def _blocks(rows: Iterable[list[str]]) -> Iterator[markup.Block]:
-    """Tables of at most 5,000 rows, each under its header; what parts them are blank rows."""
-    for is_filled, group in groupby(rows, key=lambda row: bool(_fill(row))):
+    """The tables of a file; a long one is several, each of 5,000 rows under the header."""
+    rows = iter(rows)
+    first = list(islice(rows, ROWS + 1))
+    following = list(islice(rows, 1))
+    if not following:
+        yield from sheet_blocks(plain_rows(first))
+        return
+    for is_filled, group in groupby(chain(first, following, rows), key=lambda row: bool(_fill(row))):
         if is_filled:
             yield from _table(group)
 
 
 def _table(rows: Iterator[list[str]]) -> Iterator[markup.Block]:
-    seen = list(islice(rows, _SEEN_ROWS))
-    above = _count_above(seen)
-    header, body = seen[above], chain(seen[above + 1 :], rows)
-    part = list(islice(body, ROWS))
-    is_table = part or len(_fill(header)) >= _FEWEST_COLUMNS
-    yield from (("paragraph", ", ".join(_fill(row))) for row in seen[: above + (not is_table)])
-    if is_table:
-        yield from tables(plain_rows([header, *part]), 1)
+    above, header, seen = split_header(plain_rows(list(islice(rows, _SEEN_ROWS))))
+    yield from (("paragraph", ", ".join(filter(None, (cell.text for cell in row)))) for row in above)
+    body = chain(seen, ([Cell(cell) for cell in row] for row in rows))
     while part := list(islice(body, ROWS)):
-        yield from tables(plain_rows([header, *part]), 1)
-
-
-def _count_above(rows: Sequence[list[str]]) -> int:
-    """How many rows stand above the header: those that are far less filled than the table, and shorter."""
-    filled = [len(_fill(row)) for row in rows]
-    usual, length = median_high(filled), median_high([len(row) for row in rows])
-    for n, row in enumerate(rows):
-        is_short = filled[n] == 1 or 2 * filled[n] <= usual or (filled[n] < usual and len(row) < length)
-        if not is_short or usual < 2:
-            return n
-    return 0
+        yield from tables([*header, *part], len(header) or -1)
 
 
 def _fill(row: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile, decode
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.html_writer import HEADINGS, Writer, whole
-from selfright.ingest.readers.tables import Cell, labels, tables
+from selfright.ingest.readers.tables import Cell, tables
 from selfright.visibility.pruning import check_attributes, remove_unseen
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ _DROPPED = frozenset(
     "video canvas map dialog".split()
 )
 _DROPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary", "search"))
+_TABLE_ROLES = {"table": "table", "grid": "table", "row": "tr", "cell": "td", "gridcell": "td"}
+_TABLE_ROLES |= {"columnheader": "th", "rowheader": "th", "rowgroup": "tbody"}
 _OVER_ROLES = frozenset(("dialog", "alertdialog"))
 _FIXED = re.compile(r"(?<![\w-])position\s*:\s*fixed", re.IGNORECASE)
 # Of a box that asks for consent within the page, what it is called is the only sign.
@@ -41,6 +43,19 @@ def read(file: SourceFile) -> Iterator[Document]:
     yield file.document(text, _title(root), "text/html", _canonical(root))
 
 
+def fragment_text(text: str) -> str:
+    """A piece of HTML as Markdown; as it is where it is none."""
+    from lxml import etree, html
+
+    try:
+        check_attributes(text.encode())
+        root = html.document_fromstring(text.encode(), parser=html.HTMLParser(encoding="utf-8", no_network=True))
+        remove_unseen(root)
+    except (etree.LxmlError, ValueError):
+        return text
+    return markup.join_blocks(_blocks(root))
+
+
 def _parse(text: str, file: SourceFile) -> "HtmlElement":
     from lxml import etree, html
 
@@ -49,6 +64,8 @@ def _parse(text: str, file: SourceFile) -> "HtmlElement":
         check_attributes(text.encode())
         root = html.document_fromstring(text.encode(), parser=parser)
         remove_unseen(root)
+        for element in root.iter("div", "span"):
+            element.tag = _TABLE_ROLES.get(element.get("role") or "", element.tag)
     except (etree.LxmlError, ValueError) as error:
         raise file.refuse(f"no HTML that can be parsed ({error}); save the page again") from error
     # The parser stops without a word at some depth; half a page must not pass for the whole.
@@ -177,15 +194,14 @@ def _data(table: "HtmlElement") -> Iterator[markup.Block]:
         yield "paragraph", _line(_blocks(caption))
     own = [row for row in _own_rows(table) if not _is_dropped(row)]
     inner: list[markup.Block] = []
-    rows, kinds = _cells(own, inner)
-    is_head = [_is_head(row, cells) for row, cells in zip(own, kinds, strict=True)]
-    yield from ([] if any(is_head) else labels(rows, kinds)) or _parts(rows, is_head)
+    rows = _cells(own, inner)
+    yield from _parts(rows, [_is_head(row, cells) for row, cells in zip(own, rows, strict=True)])
     yield from inner
 
 
-def _is_head(row: "HtmlElement", kinds: Sequence[Cell]) -> bool:
+def _is_head(row: "HtmlElement", cells: Sequence[Cell]) -> bool:
     group = _group(row)
-    return group == "thead" or (group != "tfoot" and len(kinds) > 1 and all(kind.text == "h" for kind in kinds))
+    return group == "thead" or (group != "tfoot" and len(cells) > 1 and all(cell.is_label for cell in cells))
 
 
 def _parts(rows: Sequence[Sequence[Cell]], is_head: Sequence[bool]) -> Iterator[markup.Block]:
@@ -199,15 +215,13 @@ def _parts(rows: Sequence[Sequence[Cell]], is_head: Sequence[bool]) -> Iterator[
             begin = n
 
 
-def _cells(own: Sequence["HtmlElement"], inner: list[markup.Block]) -> tuple[list[list[Cell]], list[list[Cell]]]:
-    """The rows, and their kinds (see ``labels``); tables in cells go to ``inner``."""
+def _cells(own: Sequence["HtmlElement"], inner: list[markup.Block]) -> list[list[Cell]]:
+    """The rows; tables in cells go to ``inner``."""
     groups = [row.getparent() for row in own]
     left = Counter(groups)
     rows: list[list[Cell]] = []
-    kinds: list[list[Cell]] = []
     for row, group in zip(own, groups, strict=True):
         rows.append([])
-        kinds.append([])
         for cell in row.iterchildren("td", "th"):
             if _is_dropped(cell):
                 continue
@@ -217,10 +231,9 @@ def _cells(own: Sequence["HtmlElement"], inner: list[markup.Block]) -> tuple[lis
             # A cell ends with its group of rows, whatever it says.
             deep = min(whole(cell.get("rowspan"), 1) or _MOST_CELLS, left[group])
             wide = whole(cell.get("colspan"), 1)
-            rows[-1].append(Cell(_line(blocks), wide, deep))
-            kinds[-1].append(Cell(str(cell.tag)[1], wide, deep))
+            rows[-1].append(Cell(_line(blocks), wide, deep, is_label=cell.tag == "th"))
         left[group] -= 1
-    return rows, kinds
+    return rows
 
 
 def _line(blocks: Sequence[markup.Block]) -> str:

@@ -155,7 +155,7 @@ class Writer:
             return
         self._say_label()
         if kind == "heading":
-            self._above = text
+            self._above = self._above if _asks(text) and self._above else text
         elif self._is_behind_answer and self._above:
             self._blocks.append(("heading", self._above))
         self._is_behind_answer = False

@@ -9,7 +9,7 @@ from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.csv import table_documents
-from selfright.ingest.readers.rows import ROWS, documents, holds_more, plain, record_id
+from selfright.ingest.readers.rows import ROWS, Row, documents, holds_more, plain, record_id
 from selfright.ingest.readers.tables import plain_rows, tables
 
 _MEDIA_TYPE = "application/json"
@@ -80,13 +80,15 @@ def _one_by_one(file: SourceFile, records: Sequence[Record]) -> Iterator[Documen
     elif records:
         ids = list(map(record_id, records))
         has_ids = all(type(own) in (str, int) for own in ids) and len(set(map(str, ids))) == len(ids)
-        rows = []
-        for n, record in enumerate(records, start=1):
-            title = _title(record, f"{file.stem} {n}")
-            text = markup.join_blocks(_record(record, title, 1))
-            own = ids[n - 1] if has_ids else None
-            rows.append((n, {"_id": own, "text": text, "title": title, "url": record.get("url")}))
-        yield from documents(file, rows, unit="item")
+        rows = (record_row(file, n, record) for n, record in enumerate(records, start=1))
+        yield from documents(file, ((n, row if has_ids else {**row, "_id": None}) for n, row in rows), unit="item")
+
+
+def record_row(file: SourceFile, number: int, record: Record) -> Row:
+    """A record as a row with a text, in which each value stands with its name."""
+    title = _title(record, f"{file.stem} {number}")
+    text = markup.join_blocks(_record(record, title, 1))
+    return number, {"_id": record_id(record), "text": text, "title": title, "url": record.get("url")}
 
 
 def _blocks(value: Any, level: int) -> Iterator[markup.Block]:

@@ -2,21 +2,37 @@
 
 import codecs
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Any, BinaryIO
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile, decode_known
+from selfright.ingest.readers.json import record_row
 from selfright.ingest.readers.rows import MOST_VALUES, TOO_MANY, BadRow, Row, documents, holds_more
 
 _CHUNK = 2**20
+_SEEN_ROWS = 100  # by which it is told whether rows have a text
 
 
 def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
-    """A document for each row, an error for each row that is none; a row over ``limits.row_bytes`` is never held."""
+    """A document for each row, an error for each row that is none; a row over ``limits.row_bytes`` is never held.
+
+    Where none of the first rows has a ``text`` they are records, in which each value stands with its name.
+    """
     with file.open() as handle:
-        yield from documents(file, rows(handle, file.limits.row_bytes))
+        numbered = rows(handle, file.limits.row_bytes)
+        seen = list(islice(numbered, _SEEN_ROWS))
+        objects = [row for _, row in seen if isinstance(row, dict)]
+        are_records = bool(objects) and not any("text" in row for row in objects)
+        every = chain(seen, numbered)
+        yield from documents(file, _as_texts(file, every) if are_records else every)
+
+
+def _as_texts(file: SourceFile, numbered: Iterable[Row]) -> Iterator[Row]:
+    for number, row in numbered:
+        yield record_row(file, number, row) if isinstance(row, dict) and row else (number, row)
 
 
 def rows(handle: BinaryIO, limit: int) -> Iterator[Row]:

@@ -24,7 +24,8 @@ _INLINE = frozenset(
     "a abbr b big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var".split()  # noqa: SIM905
 )
 _SHOWN = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
-_OPENING = re.compile(r"```|~~~|``|`|<!--")
+_OPENING = re.compile(r"```|~~~|``|`|<!--|<table\b", re.IGNORECASE)
+_CLOSING = {"<!--": "-->", "<table": "</table>"}
 _FENCES = ("```", "~~~")
 _ATTRIBUTE = r"(?:[#.][^\W\d_][\w:-]{0,200}|[A-Za-z][\w-]{0,60}=[^{}\s]{1,200})"
 _BRACES = rf"\{{:?[ \t]{{0,9}}{_ATTRIBUTE}(?:[ \t]{{1,9}}{_ATTRIBUTE}){{0,20}}[ \t]{{0,9}}\}}"
@@ -62,6 +63,14 @@ _MDX_LINE = re.compile(
     r"""|[ \t]{0,12}</?[A-Z][\w.]{0,60}(?:\s[^<>]{0,500})?>)[ \t]{0,9}$""",
     re.MULTILINE,
 )
+# A component within a line; of what it shows beside its content, the title.
+_COMPONENT = re.compile(r"</?([A-Z][\w.]{0,60})(\s[^<>]{0,500})?>")
+_CLOSED = re.compile(r"</([A-Z][\w.]{0,60})\s*>")
+_LABEL = re.compile(r"""\b(?:label|title|summary)=(?:"([^"]+)"|'([^']+)')""")
+# Headings with a line below them, and terms with a colon in front of their definitions.
+_UNDERLINE = re.compile(r"(=+|-{3,})[ \t]*$")
+_DEFINITION = re.compile(r":[ \t]{1,4}(\S.*)")
+_MARKED = re.compile(r"[ \t]|[#>|*+-]|\d+[.)]|:[ \t]|```|~~~")
 # The language of code, where attributes stand in its place: ```{ .python .annotate }
 _LANGUAGE = re.compile(r"(`{3}|~{3})[ \t]{0,9}\{[ \t]{0,9}\.?([\w+#-]{0,30})[^}\n]{0,200}\}")
 _ANCHOR = re.compile(
@@ -79,8 +88,8 @@ _LONGEST = 1_000  # characters of a title, marks and all
 
 def read(file: SourceFile) -> Iterator[Document]:
     """One document; its title is its first ``# heading``, else the title in its front matter."""
-    front, rest = split_front_matter(file.read_text())
-    text = visible_text(rest)
+    front, rest = split_front_matter(file.read_text().replace("\r\n", "\n").replace("\r", "\n"))
+    text = visible_text(_one_form(rest))
     named = _NAMED.search(front)
     yield file.document(text, title_of(text) or (named.group(2) if named else ""), "text/markdown")
 
@@ -107,21 +116,52 @@ def visible_text(text: str) -> str:
     """The text without HTML tags, comments, attributes, anchors, marks of boxes and includes; code stays as it is."""
     pieces: list[str] = []
     last = at = 0
-    last_comment = text.rfind("-->")
+    last_closings = {closing: text.rfind(closing) for closing in _CLOSING.values()}
+    components = frozenset(_CLOSED.findall(text)) if "</" in text else frozenset[str]()
     while opening := _OPENING.search(text, at):
-        mark, start = opening.group(), opening.start()
-        closing = "-->" if mark == "<!--" else mark
-        end = text.find(closing, opening.end()) if closing != "-->" or start < last_comment else -1
+        mark, start = opening.group().lower(), opening.start()
+        closing = _CLOSING.get(mark, mark)
+        end = text.find(closing, opening.end()) if start < last_closings.get(closing, len(text)) else -1
         if end < 0 and mark in _FENCES:
             end = len(text)
         if end < 0 or (mark == "`" and "\n" in text[start:end]):
             at = opening.end()
             continue
         at = min(end + len(closing), len(text))
-        code = _LANGUAGE.sub(r"\1\2", text[start:at], count=1) if mark in _FENCES else text[start:at]
-        pieces += [_plain(text[last:start]), "" if closing == "-->" else code]
+        pieces += [_plain(text[last:start], components), _shown(mark, text[start:at])]
         last = at
-    return "".join([*pieces, _plain(text[last:])])
+    return "".join([*pieces, _plain(text[last:], components)])
+
+
+def _shown(mark: str, text: str) -> str:
+    """Code, a table of HTML as one of Markdown, nothing of a comment."""
+    if mark == "<table":
+        from selfright.ingest.readers.html import fragment_text
+
+        return f"\n\n{fragment_text(text)}\n\n"
+    return "" if mark == "<!--" else _LANGUAGE.sub(r"\1\2", text, count=1) if mark in _FENCES else text
+
+
+def _one_form(text: str) -> str:
+    """The text with ``#`` in front of headings that have a line below them, and terms with their definitions."""
+    if not any(sign in text for sign in ("\n===", "\n---", "\n: ")):
+        return text
+    lines: list[str] = []
+    term, is_code = "", False
+    for line in text.split("\n"):
+        is_code ^= line.lstrip().startswith(_FENCES)
+        before, above = ("", "", *lines)[-1], ("", "", *lines)[-2]
+        is_alone = not is_code and before.strip() != "" and not above.strip() and not _MARKED.match(before)
+        defined = None if is_code else _DEFINITION.match(line)
+        if is_alone and "|" not in before and (found := _UNDERLINE.match(line)):
+            lines[-1] = f"{'#' if found[1][0] == '=' else '##'} {before.strip()}"
+        elif defined and (term or is_alone):
+            term = term or lines.pop().strip()
+            lines.append(f"- {term}: {defined[1]}")
+        else:
+            lines.append(line)
+            term = term if line[:1].isspace() else ""
+    return "\n".join(lines)
 
 
 def title_of(text: str) -> str:
@@ -131,12 +171,22 @@ def title_of(text: str) -> str:
     return html.unescape(plain(title) or title).rstrip("#").strip()
 
 
-def _plain(text: str) -> str:
+def _plain(text: str, components: frozenset[str]) -> str:
     if "<" in text:
         text = _TAG.sub(_instead, text)
+        text = _COMPONENT.sub(lambda tag: _instead_of_component(tag, components), text)
     text = _BOX.sub(_title, _INCLUDE.sub("", _MDX_LINE.sub("", _MDX_COMMENT.sub("", text))))
     text = _ICON.sub(_icon, _ATTRIBUTES.sub(r"\1", text)) if "{" in text or ":" in text else text
     return _ANCHOR.sub(r"\1", text) if "](#" in text else text
+
+
+def _instead_of_component(tag: re.Match[str], components: frozenset[str]) -> str:
+    """The title of a component that is closed somewhere; another name in brackets is text (``List<String>``)."""
+    attributes = tag[2] or ""
+    if tag[1] not in components and not attributes.rstrip().endswith("/"):
+        return tag[0]
+    label = _LABEL.search(attributes)
+    return f"{label[1] or label[2]}\n\n" if label and not tag[0].startswith("</") else ""
 
 
 def _icon(found: re.Match[str]) -> str:

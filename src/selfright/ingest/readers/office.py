@@ -1,5 +1,6 @@
 """Office files of all kinds: texts, presentations and workbooks, as their programs show them."""
 
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ _WORD, _SLIDES, _BOOK = ("Word document", ".docx"), ("PowerPoint presentation", 
 _MICROSOFT = "application/vnd.openxmlformats-officedocument."
 _OPEN = "application/vnd.oasis.opendocument."
 _NO_TITLE = frozenset(("Word Document", "PowerPoint Presentation", "PowerPoint 프레젠테이션", "Slide 1"))
+_HIDDEN_RTF = re.compile(
+    rb"\{(?:[^{}\\]|\\(?!v[^a-z]|par\b|[{}]).){0,300}\\v(?![a-z0-9])(?:[^{}\\]|\\(?!v0|par\b).)*\}", re.DOTALL
+)
 _Change = Callable[[dict[str, "_Element"]], dict[str, int] | None]
 
 
@@ -94,7 +98,8 @@ def _form_of(file: SourceFile, head: bytes) -> _Form:
 def _prepare(file: SourceFile, form: _Form, head: bytes) -> tuple[bytes, str, Mapping[str, int]]:
     """The bytes for the library, the title in the properties, and how many formulas of each sheet have no value."""
     if not form.is_archive:
-        return file.read_bytes(), "", {}
+        data = file.read_bytes()
+        return (_HIDDEN_RTF.sub(b"", data) if form is _RTF else data), "", {}
     if head.startswith(packed.OLD):
         data = file.read_bytes()
         if anydoc.format_from_bytes(data) is None:

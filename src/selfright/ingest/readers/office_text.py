@@ -119,7 +119,8 @@ def _table(table: "anydoc.Table", notes: _Notes) -> Iterator[markup.Block]:
         yield from _blocks(held[0].blocks, notes)
         return
     rows = [row for row in cells(table) if any(cell is None or cell.text for cell in row)]  # blank ones are but space
-    yield from tables([[cell for cell in row if cell] for row in rows], table.header_rows)
+    known = table.header_rows if table.header_rows > 1 else 0  # the library says 1 where nothing says so
+    yield from tables([[cell for cell in row if cell] for row in rows], known)
     for block in (block for cell in held for block in cell.blocks):
         if block.kind == "table" and block.table is not None:
             yield from _table(block.table, notes)
@@ -142,7 +143,9 @@ def cells(table: "anydoc.Table") -> Iterator[list[Cell | None]]:
 
 
 def _cell(cell: "anydoc.Cell") -> Cell:
-    return Cell(" ".join(_words(cell.blocks)), cell.col_span, cell.row_span)
+    said = [inline for block in cell.blocks for inline in block.content or () if (inline.text or "").strip()]
+    is_label = bool(said) and all(inline.style and inline.style.bold for inline in said)
+    return Cell(" ".join(_words(cell.blocks)), cell.col_span, cell.row_span, is_label=is_label)
 
 
 def _words(found: Sequence[_Block]) -> Iterator[str]:

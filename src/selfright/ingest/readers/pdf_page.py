@@ -23,10 +23,12 @@ from selfright.ingest.readers.pdf_lines import (
 from selfright.ingest.readers.tables import Cell
 
 _LEADERS = re.compile(r"[.·…](?:\s?[.·…]){3,}")
+_SPOKEN = re.compile(r"(?:Q|A|질문|답변?)\s?\d{0,3}\s?[.:)：]\s?\S")
 _NEXT_LINE = 2.2  # heights of a line, from one to the next within a block
 _SET_APART = 1.2  # of the smallest such step
 _HEADING_LENGTH = 120
 _SAID = 0.9
+_NEAR = 6.0  # points
 
 
 @dataclass(slots=True, eq=False)
@@ -90,12 +92,35 @@ def _assign(pieces: Sequence[Piece], blocks: Sequence[tuple[Any, str]]) -> tuple
     known.sort(key=lambda one: one[1].width * one[1].height)
     others: list[Piece] = []
     for piece in pieces:
-        homes = (n for n, box, key in known if not piece.turn and piece.is_in(box) and piece.key in key)
+        homes = (n for n, box, key in known if not piece.turn and piece.is_in(box) and _says(key, piece))
         home = next(homes, None)
         (others if home is None else own[home]).append(piece)
     # A block may also say what stands outside of its box.
     short = "".join(key for n, _, key in known if sum(len(piece.key) for piece in own[n]) < _SAID * len(key))
     return own, [piece for piece in others if piece.turn or piece.key not in short]
+
+
+def _says(key: str, piece: Piece) -> bool:
+    """Whether a text has the piece; a table may have its words in several cells."""
+    return piece.key in key or (len(piece.words) > 1 and all(key_of(word.text) in key for word in piece.words))
+
+
+def _is_list(block: Any, rules: Sequence[Any]) -> bool:
+    """Whether what the library took for a table is a list: every row begins with the next number, or one sign."""
+    marks = [(row[0].text or "").strip().rstrip(".)") for row in rows_of(block) if row and row[0]]
+    numbers = [int(mark) for mark in marks if mark.isdecimal() and len(mark) < 4]
+    is_counted = len(numbers) == len(marks) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    is_drawn = any(abs(rule.y1 - block.bbox.y) < block.bbox.height + _NEAR for rule in rules)
+    return len(marks) > 1 and not is_drawn and (is_counted or (len(set(marks)) == 1 and not marks[0].isalnum()))
+
+
+def _items(lines: Sequence[Line], left: float) -> Iterator[Part]:
+    """The lines of a list, each with its mark; what stands further to the right goes on."""
+    for line in lines:
+        mark, _, text = line.text.partition(" ")
+        is_item = line.left < left + _NEAR and text
+        kept = f"{mark.rstrip('.)')}. " if mark.rstrip(".)").isdecimal() else "- "
+        yield Part("list", text if is_item else line.text, line.top, line.bottom, kept if is_item else "  ")
 
 
 def _parts(block: Any, said: str, pieces: Sequence[Piece], rules: Sequence[Any]) -> Iterator[Part]:
@@ -104,6 +129,8 @@ def _parts(block: Any, said: str, pieces: Sequence[Piece], rules: Sequence[Any])
     if lines and 2 * sum(_LEADERS.search(line.text) is not None for line in lines) >= len(lines):
         # The lines of a contents list, whatever it was taken for.
         yield from (Part("list", _LEADERS.sub(" … ", line.text), line.top, line.bottom, "- ") for line in lines)
+    elif block.kind == "table" and _is_list(block, rules):
+        yield from _items(lines, block.bbox.x)
     elif block.kind == "table":
         yield Part("table", "", top, bottom, rows=cells(block, pieces, rules), columns=columns(block))
     elif block.kind in ("code", "grid_fallback") and len(block.lines or ()) > 1:
@@ -130,12 +157,14 @@ def _prose(block: Any, said: str, lines: Sequence[Line]) -> Iterator[Part]:
 
 
 def _runs(lines: Sequence[Line], is_item: bool) -> Iterator[Sequence[Line]]:
-    """The lines of a block, parted at a wide gap; what is set apart from a list item is none."""
+    """The lines of a block, parted at a wide gap, before ``Q:`` and ``A:``; what stands off an item is none."""
+    asks = any(_SPOKEN.match(line.text) and line.text[0] in "Q질" for line in lines)
     steps = [max(below.top - line.top, 1.0) for line, below in itertools.pairwise(lines)]
     begin = 0
     for n, step in enumerate(steps, 1):
         is_wide = step > _NEXT_LINE * max(lines[n].bottom - lines[n].top, 1.0)
-        if is_wide or (is_item and begin == 0 and step > _SET_APART * min(steps)):
+        is_spoken = asks and _SPOKEN.match(lines[n].text)
+        if is_wide or is_spoken or (is_item and begin == 0 and step > _SET_APART * min(steps)):
             yield lines[begin:n]
             begin = n
     if lines:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from selfright.domain.errors import UnreadableFile
@@ -12,12 +11,11 @@ from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import csv, markup
 from selfright.ingest.readers.office_text import cells
 from selfright.ingest.readers.rows import in_parts
-from selfright.ingest.readers.tables import Cell, tables
+from selfright.ingest.readers.tables import Cell, sheet_blocks
 
 if TYPE_CHECKING:
     import anydoc
 
-_BLANK = Cell("")
 _Rows = Sequence[Sequence[Cell | None]]
 
 
@@ -38,7 +36,7 @@ def documents(
         if "text" in (text.lower() for text in header):
             yield from csv.table_documents(own, header, lines, media_type)
             continue
-        laid_out = [block for part in _parts(rows) for block in tables(part)]
+        laid_out = list(sheet_blocks(rows))
         if count := missing.get(name, 0) if name else sum(missing.values()):
             is_korean = language_of(markup.join_blocks(laid_out)) == "ko"
             told = "저장된 값이 없는 수식" if is_korean else "formulas without a value"
@@ -65,32 +63,3 @@ def _sheets(blocks: Sequence["anydoc.Block"]) -> Iterator[tuple[str, _Rows]]:
 
 def _says_anything(row: Sequence[Cell | None]) -> bool:
     return any(cell is None or cell.text for cell in row)
-
-
-def _parts(rows: _Rows) -> Iterator[list[list[Cell]]]:
-    """The tables of a sheet: between blank rows, and side by side where each has rows, or all the names, of its own."""
-    for is_table, lines in groupby(rows, _says_anything):
-        band = list(lines)
-        if not is_table:
-            continue
-        runs = list(_runs(band))
-        beside = [_trim([row[start:end] for row in band]) for start, end in runs]
-        own = {(first, len(part)) for first, part in beside}
-        names = {tuple(cell.text for cell in part[0] if cell) for _, part in beside}
-        is_wide = all(end - start > 1 for start, end in runs)
-        is_parted = is_wide and (len(own) > 1 or len(names) < len(beside))
-        for part in [part for _, part in beside] if is_parted else [band]:
-            yield [[cell for cell in row if cell] for row in part]
-
-
-def _runs(band: _Rows) -> Iterator[tuple[int, int]]:
-    """Where columns that say anything begin and end."""
-    said = [_says_anything(column) for column in zip_longest(*band, fillvalue=_BLANK)]
-    edges = [n for n, (before, here) in enumerate(pairwise([False, *said, False])) if before != here]
-    yield from zip(edges[::2], edges[1::2], strict=True)
-
-
-def _trim(part: _Rows) -> tuple[int, _Rows]:
-    """The rows without blank ones before and behind, and how many there are before."""
-    said = [n for n, row in enumerate(part) if _says_anything(row)]
-    return said[0], part[said[0] : said[-1] + 1]

@@ -1,37 +1,46 @@
 """Tables of every format: a merged cell counts wherever it reaches, a header of several rows becomes one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
+from typing import TypeVar
 
 from selfright.ingest.readers import markup
+from selfright.ingest.readers.headers import count_above, form_items, has_groups, has_header, spread_groups
 
 _MOST_COLUMNS = 1_000  # that a cell reaches over, as in HTML
 _MOST_COVERED = 1_000_000  # cells that are repeated in a table
 _MOST_HEADER_ROWS = 4
 _BETWEEN = " – "
+_Any = TypeVar("_Any")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a cell says, how many columns and rows it reaches over, and the first column that it may stand in."""
+    """What a cell says, how many columns and rows it reaches over, and the first column that it may stand in.
+
+    ``is_label``: it looks like the name of what stands beside or below it.
+    """
 
     text: str
     columns: int = 1
     rows: int = 1
     place: int = 0
+    is_label: bool = False
 
 
 @dataclass(slots=True)
 class _Row:
-    """The texts of a row, as many as there are columns.
+    """The texts of a row, as many as there are columns; ``length`` is without those that were not given.
 
-    ``has_group``: a cell reaches over some columns, not over all of them, which is ``is_one``. ``is_under``: a cell
-    from above reaches into it.
+    ``labels``: whether each looks like a label, None where there is no cell. ``has_group``: a cell reaches over some
+    columns, not over all of them, which is ``is_one``. ``is_under``: a cell from above reaches into it.
     """
 
     texts: list[str]
+    labels: list[bool | None]
+    length: int = 0
     has_group: bool = False
     is_one: bool = False
     is_under: bool = False
@@ -46,37 +55,102 @@ def tables(rows: Sequence[Sequence[Cell]], header_rows: int = 0) -> Iterator[mar
 
     A row has the cells that begin in it; a place that is covered from above or from the left has none. Blank rows part
     two tables. Rows at the top that say one thing over all columns are a caption, and so is a cell that stands alone.
-    The header is of ``header_rows`` rows (0: not known) and goes on for as long as its cells are merged; its parts are
-    joined (``2025 – Units``).
+    The header is of ``header_rows`` rows (0: not known, -1: there is none) and goes on for as long as its cells are
+    merged; its parts are joined (``2025 – Units``). A row alone behind the last blank one (a total) belongs to the
+    table above. Where each value has its label in front of it they are items.
     """
     grid = _grid(rows)
-    begin = 0
-    while begin < len(grid):
-        end = next((n for n in range(begin, len(grid)) if not grid[n].said), len(grid))
-        yield from _table(grid[begin:end], header_rows if begin == 0 else 0)
-        begin = end + 1
+    if not header_rows and (items := _items(grid)):
+        yield from items
+        return
+    for part in _bands(grid, lambda row: bool(row.said), lambda row: len(row.said)):
+        yield from _table(part, header_rows)
+        header_rows = 0
 
 
-def plain_rows(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
+def sheet_blocks(rows: Sequence[Sequence[Cell | None]]) -> Iterator[markup.Block]:
+    """The tables of a sheet, one under the other or side by side; None is a place that another cell covers.
+
+    Words in a cell or two, line by line, are no table.
+    """
+    for band in _bands(rows, lambda row: not all(map(_is_blank, row)), _fill):
+        if [_fill(row) for row in band] in ([2], [1, 2], [1, 1, 2]):
+            yield from (("paragraph", ", ".join(cell.text for cell in row if cell and cell.text)) for row in band)
+            continue
+        for part in _beside(band):
+            yield from tables(part)
+
+
+def _fill(row: Sequence[Cell | None]) -> int:
+    return sum(not _is_blank(cell) for cell in row)
+
+
+def _bands(rows: Iterable[_Any], is_filled: Callable[[_Any], bool], fill: Callable[[_Any], int]) -> list[list[_Any]]:
+    """The rows between blank ones; one alone at the end goes with those above it, as the line of a total does."""
+    bands = [list(band) for filled, band in groupby(rows, is_filled) if filled]
+    if len(bands) > 1 and len(bands[-1]) == 1 and fill(bands[-1][0]) > 1 and len(bands[-2]) > 1:
+        bands[-2:] = [[*bands[-2], *bands[-1]]]
+    return bands
+
+
+def _beside(rows: Sequence[Sequence[Cell | None]]) -> Iterator[list[list[Cell]]]:
+    """The tables that lie side by side: those with rows of their own, or with a name of a column that another has.
+
+    None is a place that another cell covers.
+    """
+    width = max(map(len, rows), default=0)
+    blank = [True, *(all(n >= len(row) or _is_blank(row[n]) for row in rows) for n in range(width)), True]
+    edges = [n for n, (before, here) in enumerate(pairwise(blank)) if before != here]
+    runs = list(zip(edges[::2], edges[1::2], strict=True))
+    parts = [[row[start:end] for row in rows] for start, end in runs]
+    filled = [[n for n, row in enumerate(part) if not all(map(_is_blank, row))] for part in parts]
+    heads = [[cell.text for cell in part[own[0]] if cell] for part, own in zip(parts, filled, strict=True)]
+    has_own_rows = len({(own[0], own[-1]) for own in filled}) > 1
+    is_parted = has_own_rows or len(set(map(tuple, heads))) < len(heads) or _share(heads, parts)
+    if not is_parted or any(end - start < 2 for start, end in runs):
+        parts, filled = [list(rows)], [[0, len(rows) - 1]]
+    for part, own in zip(parts, filled, strict=True):
+        yield [[cell for cell in row if cell] for row in part[own[0] : own[-1] + 1]]
+
+
+def _share(heads: Sequence[Sequence[str]], parts: Sequence[Sequence[Sequence[Cell | None]]]) -> bool:
+    """Whether parts have names of columns in common, and each begins with words, as what its rows are about."""
+    names = [set(filter(None, head)) for head in heads]
+    begins = [cell.text for part in parts for row in part for cell in row[:1] if cell]
+    return sum(map(len, names)) > len(set().union(*names)) and not any(map(str.isdecimal, "".join(begins)))
+
+
+def _is_blank(cell: Cell | None) -> bool:
+    return cell is not None and not cell.text
+
+
+def plain_rows(rows: Iterable[Sequence[str]]) -> list[list[Cell]]:
     """Rows of texts as rows of cells, none of them merged."""
     return [[Cell(text) for text in row] for row in rows]
 
 
-def labels(rows: Sequence[Sequence[Cell]], kinds: Sequence[Sequence[Cell]]) -> list[markup.Block]:
-    """A table in which each value has its label in front of it, as items ``label: value``; nothing of another one.
+def split_header(rows: Sequence[Sequence[Cell]]) -> Iterator[Sequence[Sequence[Cell]]]:
+    """What stands above the header, the header, and the rows below it, of rows without merged cells."""
+    grid = _grid(rows)
+    texts = [row.texts for row in grid]
+    above = count_above(texts, [row.length for row in grid])
+    below = above + (2 if has_groups(texts[above:]) else has_header(texts[above:]))
+    yield from (rows[:above], rows[above:below], rows[below:])
 
-    ``kinds`` has a cell for each cell of the rows, with ``h`` for a header and ``d`` for another one.
-    """
+
+def _items(rows: Sequence[_Row]) -> list[markup.Block]:
+    """A table in which each value has its label in front of it, as items ``label: value``; nothing of another one."""
     blocks: list[markup.Block] = []
-    for row, kind in zip(_grid(rows), _grid(kinds), strict=True):
-        places = [(kind, text) for kind, text in zip(kind.texts, row.texts, strict=True) if kind]
+    for row in rows:
+        places = [place for place in zip(row.labels, row.texts, strict=True) if place[0] is not None]
         runs = [
             (kind, list(dict.fromkeys(text for _, text in run if text))) for kind, run in groupby(places, itemgetter(0))
         ]
         if len(runs) == 1 and len(runs[0][1]) < 2:
             blocks += (("paragraph", text) for text in runs[0][1])
             continue
-        if [kind for kind, _ in runs] != ["h", "d"] * (len(runs) // 2) or any(len(said) > 1 for _, said in runs[1::2]):
+        is_paired = [kind for kind, _ in runs] == [True, False] * (len(runs) // 2)
+        if not is_paired or any(len(said) > 1 for _, said in runs[1::2]):
             return []
         for (_, labels), (_, values) in zip(runs[::2], runs[1::2], strict=True):
             label = _BETWEEN.join(labels).rstrip(" :")
@@ -86,8 +160,8 @@ def labels(rows: Sequence[Sequence[Cell]], kinds: Sequence[Sequence[Cell]]) -> l
 
 def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
     """Every place of the table with the text of the cell that reaches it, in rows of one length."""
-    found: list[dict[int, str]] = [{} for _ in rows]
-    grid = [_Row([]) for _ in rows]
+    found: list[dict[int, tuple[str, bool | None]]] = [{} for _ in rows]
+    grid = [_Row([], []) for _ in rows]
     groups: list[tuple[int, int, int]] = []
     covered = 0
     for number, row in enumerate(rows):
@@ -100,11 +174,11 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
             covered += wide * deep - 1
             if covered > _MOST_COVERED:
                 wide = deep = 1
-            text = markup.one_blank(cell.text)
+            said = markup.one_blank(cell.text), cell.is_label
             for below in range(number, number + deep):
                 grid[below].is_under |= below > number
                 for place in range(column, column + wide):
-                    found[below].setdefault(place, text)
+                    found[below].setdefault(place, said)
             if wide > 1:
                 groups.append((number, wide, deep))
             column += wide
@@ -114,7 +188,9 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
         for reached in grid[number : number + deep]:
             reached.is_one |= wide >= width
     for whole, texts in zip(grid, found, strict=True):
-        whole.texts = [texts.get(place, "") for place in range(width)]
+        whole.length = max(texts, default=-1) + 1
+        places = [texts.get(place, ("", None)) for place in range(width)]
+        whole.texts, whole.labels = [text for text, _ in places], [label for _, label in places]
     return grid
 
 
@@ -123,19 +199,29 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
     # One name alone is a title, but not over the second of two columns.
     while wide > 1 and len(rows) > 1 and len(rows[0].said) == 1 and (rows[0].texts[0] or len(rows[0].texts) > 2):
         yield "paragraph", next(iter(rows[0].said))
-        rows, header_rows = rows[1:], header_rows - 1
+        rows, header_rows = rows[1:], header_rows - (header_rows > 0)
     if len(rows) == 1 and wide == 1:
         yield "paragraph", next(iter(rows[0].said))
-        rows = []
-    if not rows:
         return
-    columns = [n for n in range(len(rows[0].texts)) if any(row.texts[n] for row in rows)]
-    if not columns:
+    is_known, is_merged = header_rows != 0, any(row.has_group or row.is_under for row in rows)
+    texts = [row.texts for row in rows]
+    if not is_known and not is_merged:
+        above = count_above(texts, [row.length for row in rows])
+        yield from (("paragraph", ", ".join(filter(None, row))) for row in texts[:above])
+        rows, texts = rows[above:], texts[above:]
+    columns = [n for n in range(len(rows[0].texts)) if any(row[n] for row in texts)]
+    if not is_known and (items := form_items(texts, [row.has_group for row in rows])):
+        yield from (("list", markup.item(f"{label.rstrip(' :')}: {value}")) for label, value in items if value)
         return
     end = _header_end(rows, header_rows)
-    header = [_BETWEEN.join(dict.fromkeys(filter(None, (row.texts[n] for row in rows[:end])))) for n in columns]
-    body = [_once(row, [row.texts[n] for n in columns]) for row in rows[end:]]
-    yield "table", markup.table([header, *body])
+    if header_rows in (0, 2) and not is_merged and has_groups(texts):
+        texts[0], end = spread_groups(*texts[:2]), 2
+    header = [_BETWEEN.join(dict.fromkeys(filter(None, (row[n] for row in texts[:end])))) for n in columns]
+    body = [_once(row, [text[n] for n in columns]) for row, text in zip(rows[end:], texts[end:], strict=True)]
+    if header_rows < 0 or not (is_known or is_merged or has_header(texts)):
+        yield "table", "\n".join(map(markup.row, (header, *body)))
+    else:
+        yield "table", markup.table([header, *body])
 
 
 def _header_end(rows: Sequence[_Row], header_rows: int) -> int:
