@@ -75,6 +75,14 @@ def test_a_verbatim_answer_is_adequate_and_names_its_passage() -> None:
     assert support(judged) > DEFAULT_THRESHOLD
 
 
+@pytest.mark.parametrize("question", ["What about bleach?", "Kettle: What about bleach?", "주전자 석회는?"])
+def test_a_follow_up_that_only_names_something_is_answered_by_what_is_said_of_it(question: str) -> None:
+    korean = language_of(question) == "ko"
+    said = "석회는 3개월마다 구연산으로 제거합니다." if korean else "Bleach must not be used."
+    judged = judge(question, draft(said, cites=KOREAN if korean else KETTLE), hits(KETTLE, KOREAN))
+    assert (judged.answer_quality, judged.completeness) == (AnswerQuality.ADEQUATE, 1.0)
+
+
 def test_layout_does_not_break_verbatim_support() -> None:
     listed = passage(
         "## Agents\n\nUse these:\n\n- **citric acid**\n- vinegar\n\n| Code | Cause |\n|--|--|\n| E1 | no water |"
