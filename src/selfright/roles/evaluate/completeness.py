@@ -77,9 +77,15 @@ class AnswerReader:
         total = sum(term.weight for term in terms)
         share = sum(term.weight for term in terms if term.token in said) / total if total else 1.0
         # "What about dogs?" asks for whatever is said of them, which the network has not learnt.
-        score = None if share == 1.0 and only_names(part, self._analyzer) else self.score(part, draft)
-        chance = share if score is None else 1 / (1 + math.exp(-(self._weight * score + self._intercept)))
+        named = share == 1.0 and only_names(part, self._analyzer)
+        chance = None if named else self.chance(part, draft)
+        chance = share if chance is None else chance
         return PartFacts(part, chance, share, tuple(terms), tuple(t for t in terms if t.token not in said))
+
+    def chance(self, question: str, draft: Draft) -> float | None:
+        """How probably (0…1) the draft answers, by the network; None when nobody reads it."""
+        score = self.score(question, draft)
+        return None if score is None else 1 / (1 + math.exp(-(self._weight * score + self._intercept)))
 
     def score(self, question: str, draft: Draft) -> float | None:
         """What the network makes of the draft, as log-odds; None when nobody reads it."""
