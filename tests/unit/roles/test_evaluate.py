@@ -166,9 +166,17 @@ def test_a_part_that_was_passed_over_is_missing_as_a_whole() -> None:
     assert judged.missing_info == ("who designed its handle",)
 
 
-def test_missing_korean_words_read_whole() -> None:
-    judged = judge("주전자 K7은 어느 공장에서 만들어졌나요?", draft("물 2리터를 끓입니다.", cites=KOREAN), hits(KOREAN))
-    assert judged.missing_info == ("공장에서 만들어졌나요",)
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("주전자 K7은 어느 공장에서 만들어졌나요?", "공장에서 만들어졌나요"),
+        ("주전자 K7의 공장은 언제 문을 닫았나요?", "공장은 언제 문을 닫았나요"),
+        ("주전자 K7은 어떻게 열리나요?", "주전자 K7은 어떻게 열리나요"),
+    ],
+)
+def test_missing_korean_words_read_whole_and_name_something(question: str, missing: str) -> None:
+    judged = judge(question, draft("물 2리터를 끓입니다.", cites=KOREAN), hits(KOREAN))
+    assert judged.missing_info == (missing,)
 
 
 def test_half_an_answer_scores_between_none_and_all() -> None:

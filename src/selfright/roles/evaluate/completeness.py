@@ -125,7 +125,10 @@ def missing_words(parts: Sequence[PartFacts]) -> list[str]:
 
 
 def _stretches(part: PartFacts) -> list[str]:
-    """Missing words together with the light words between them, until a word that is taken up or a comma comes."""
+    """Missing words together with the light words between them, until a word that is taken up or a comma comes.
+
+    A Korean predicate ("나오나요") names nothing by itself, and is left out where it stands alone.
+    """
     missing = {term.token for term in part.missing}
     runs: list[tuple[int, int]] = []
     joins = False
@@ -137,7 +140,8 @@ def _stretches(part: PartFacts) -> list[str]:
             else:
                 runs.append((start, end))
         joins = term.token in missing
-    words = (part.text[start : _word_end(part.text, end)] for start, end in runs)
+    named = ((start, end, _word_end(part.text, end)) for start, end in runs)
+    words = (part.text[start:last] for start, end, last in named if last == end or " " in part.text[start:end])
     return [word for word in words if len(word) > 1]
 
 
