@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,14 @@ from typing import Any
 import httpx
 import pytest
 
-from selfright.background import Deadline
+from selfright.background import Deadline, working_for
 from selfright.domain.errors import UnreadableFile
+from selfright.domain.judgements import Grading
 from selfright.ingest import parallel
 from selfright.ingest.files import SourceFile
 from selfright.ingest.sandbox import Bounds
+from selfright.processes import usable_cpus
+from selfright.roles.grade.offline import OfflineGrader
 from selfright.server.admission import Limits
 from selfright.server.keys import KeyRing
 from selfright.wiring import uploads
@@ -382,6 +386,43 @@ def test_searches_of_one_key_are_bounded_like_its_turns(tmp_path: Path, monkeypa
             let_go.set()
         assert [reply.result().status_code for reply in held] == [200, 200]
         assert search(first).status_code == 200
+
+
+def test_one_key_that_floods_leaves_anothers_answers_their_share_of_the_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = write_index(tmp_path)
+    ring = KeyRing(settings["home"])
+    secrets = {name: ring.add(name)[1] for name in ("ann", "bob")}
+    real, let_go, jobs, lock = OfflineGrader.judge, threading.Event(), Counter[str](), threading.Lock()
+
+    def judge(grader: OfflineGrader, question: str, hits: Any) -> Grading:
+        with lock:
+            jobs[working_for.get()] += 1
+            flood = max(jobs, key=jobs.__getitem__)
+        if working_for.get() == flood:
+            let_go.wait(120)
+        return real(grader, question, hits)
+
+    def ask(name: str) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {secrets[name]}"}
+        return http.post("/v1/ask", json={"question": QUESTION, "preset": "crag"}, headers=headers)
+
+    monkeypatch.setattr(OfflineGrader, "judge", judge)
+    with (
+        serving(settings, Limits(turns_each=12), keys=ring) as running,
+        http_client(running.url) as http,
+        concurrent.futures.ThreadPoolExecutor(12) as callers,
+    ):
+        try:
+            flood = [callers.submit(ask, "ann") for _ in range(12)]
+            wait_for(lambda: jobs.total() >= usable_cpus() and running.service.limiter.running == 12)
+            assert jobs.total() == usable_cpus()  # she has every core, and no more than those
+            assert [ask("bob").status_code for _ in range(2)] == [200, 200]
+            assert not any(each.done() for each in flood)
+        finally:
+            let_go.set()
+        assert [each.result().status_code for each in flood] == [200] * 12
 
 
 def test_when_the_service_is_full_it_says_so_at_once_and_recovers(

@@ -46,4 +46,7 @@ def test_advice_names_the_language_where_most_is_lost() -> None:
     english = replace(one, language="en", lost={**nothing, "looked": ("d",)})
     run = replace(study.runs[-1], funnels=(english, korean))
     advice = of_study(replace(study, runs=(*study.runs[:-1], run)))
-    assert "ask in the language of the documents (most of them in ko)" in advice
+    assert "most of them in ko: ask in the language of the documents" in advice
+    assert "top_k" not in advice
+    both = replace(run, funnels=(replace(english, lost=korean.lost), korean))
+    assert "top_k" in of_study(replace(study, runs=(*study.runs[:-1], both)))

@@ -16,12 +16,16 @@ _OFF_BY = 0.1
 _MOST_OF = 0.75
 _REMEDIES = {
     "found": "search does not find them: look at the documents, the tokenizer or the embedder ('selfright search')",
-    "looked": "they are found too far down: raise top_k, name collections, or ask in the language of the documents",
+    "looked": "they are found too far down: raise top_k or name collections",
     "strips": "grading drops them: label some passages and run 'selfright calibrate'",
     "draft": "they are at hand but not said: try a model that writes (llm=…)",
     "final": "they are drafted and not kept: look at such a turn with 'selfright trace show'",
     "right": "they are said and count as wrong: look at the gold answers, or add patterns",
 }
+# Not "raise top_k": it brings more of the other language, too.
+_FOREIGN = (
+    "they are found too far down, most of them in {language}: ask in the language of the documents, or add some in that"
+)
 
 
 def of_study(study: "Study") -> str:
@@ -76,9 +80,10 @@ def _largest_loss(study: "Study") -> str:
     step = max(lost, key=lambda name: sum(lost[name]))
     if not sum(lost[step]):
         return ""
-    of_one = len(funnels) > 1 and max(lost[step]) >= _MOST_OF * sum(lost[step])
-    where = f" (most of them in {funnels[lost[step].index(max(lost[step]))].language})" if of_one else ""
-    return f"{_REMEDIES[step]}{where}"
+    if len(funnels) < 2 or max(lost[step]) < _MOST_OF * sum(lost[step]):
+        return _REMEDIES[step]
+    language = funnels[lost[step].index(max(lost[step]))].language
+    return _FOREIGN.format(language=language) if step == "looked" else f"{_REMEDIES[step]} (most of them in {language})"
 
 
 _ANSWERS = (

@@ -198,7 +198,7 @@ def with_models(
     if Job.STRIPS in jobs:
         changed["refiner"] = ModelRefiner(chat, offline.quick_refiner, judging)
     if Job.EVALUATE in jobs:
-        changed["evaluator"] = QualityEvaluator(chat, offline.evaluator, analyzer, judging)
+        changed["evaluator"] = QualityEvaluator(chat, offline.evaluator, analyzer, judging, offline.evaluator.answering)
         changed["fallback_evaluators"] = (offline.evaluator, offline.heuristic)
     if Job.REWRITE in jobs:
         changed["rewriter"] = QueryRewriter(chat, offline.rewriter, judging)

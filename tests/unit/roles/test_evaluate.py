@@ -75,6 +75,14 @@ def test_a_verbatim_answer_is_adequate_and_names_its_passage() -> None:
     assert support(judged) > DEFAULT_THRESHOLD
 
 
+@pytest.mark.parametrize("question", ["What about bleach?", "Kettle: What about bleach?", "주전자 석회는?"])
+def test_a_follow_up_that_only_names_something_is_answered_by_what_is_said_of_it(question: str) -> None:
+    korean = language_of(question) == "ko"
+    said = "석회는 3개월마다 구연산으로 제거합니다." if korean else "Bleach must not be used."
+    judged = judge(question, draft(said, cites=KOREAN if korean else KETTLE), hits(KETTLE, KOREAN))
+    assert (judged.answer_quality, judged.completeness) == (AnswerQuality.ADEQUATE, 1.0)
+
+
 def test_layout_does_not_break_verbatim_support() -> None:
     listed = passage(
         "## Agents\n\nUse these:\n\n- **citric acid**\n- vinegar\n\n| Code | Cause |\n|--|--|\n| E1 | no water |"
@@ -158,9 +166,17 @@ def test_a_part_that_was_passed_over_is_missing_as_a_whole() -> None:
     assert judged.missing_info == ("who designed its handle",)
 
 
-def test_missing_korean_words_read_whole() -> None:
-    judged = judge("주전자 K7은 어느 공장에서 만들어졌나요?", draft("물 2리터를 끓입니다.", cites=KOREAN), hits(KOREAN))
-    assert judged.missing_info == ("공장에서 만들어졌나요",)
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("주전자 K7은 어느 공장에서 만들어졌나요?", "공장에서 만들어졌나요"),
+        ("주전자 K7의 공장은 언제 문을 닫았나요?", "공장은 언제 문을 닫았나요"),
+        ("주전자 K7은 어떻게 열리나요?", "주전자 K7은 어떻게 열리나요"),
+    ],
+)
+def test_missing_korean_words_read_whole_and_name_something(question: str, missing: str) -> None:
+    judged = judge(question, draft("물 2리터를 끓입니다.", cites=KOREAN), hits(KOREAN))
+    assert judged.missing_info == (missing,)
 
 
 def test_half_an_answer_scores_between_none_and_all() -> None:

@@ -16,6 +16,8 @@ from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evalu
 from selfright.domain.passages import Passage
 from selfright.domain.text import language_of
 from selfright.domain.value_parsing import score
+from selfright.models.reader import PairViews, load_net
+from selfright.roles.evaluate.completeness import AnswerReader
 from selfright.roles.evaluate.llm import QualityEvaluator, evaluation_of
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.evaluate.reading import Judgement, read_judgement
@@ -351,6 +353,20 @@ def test_a_draft_before_any_search_is_judged_by_the_model(label: AnswerQuality) 
     asked = replace(request(draft(LOOSE)), unsearched=True)
     assert judge(asked, {**GOOD, "answer_quality": label.value}).evaluation.answer_quality is label
     assert judge(asked, ModelUnavailable("down")).evaluation.needs_retrieval
+
+
+@pytest.mark.parametrize(
+    ("answer", "label"),
+    [("asdf qwer", AnswerQuality.NEEDS_DOCS), ("The kettle should be descaled weekly.", AnswerQuality.ADEQUATE)],
+)
+def test_the_network_has_a_word_on_a_draft_before_any_search(answer: str, label: AnswerQuality) -> None:
+    chat = ScriptedChat([GOOD])
+    answering = AnswerReader(ANALYZER, PairViews(load_net()).questions)
+    evaluator = QualityEvaluator(chat, LocalEvaluator(ANALYZER), ANALYZER, "cascade", answering)
+    judged = asyncio.run(evaluator.evaluate(replace(request(draft(answer)), unsearched=True)))
+    assert (judged.answer_quality, judged.source) == (label, EvaluationSource.LLM)
+    assert judged.needs_retrieval is (label is AnswerQuality.NEEDS_DOCS)
+    assert (judged.completeness < GOOD["completeness"]) is judged.needs_retrieval
 
 
 @pytest.mark.parametrize("label", list(AnswerQuality))

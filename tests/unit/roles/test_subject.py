@@ -66,7 +66,8 @@ def test_without_hits_nothing_is_new() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["What about dogs?", "and for children?", "교재는?", "그럼 교재는요?", "And dogs?"]
+    "question",
+    ["What about dogs?", "and for children?", "교재는?", "그럼 교재는요?", "And dogs?", "Tarn Hut: What about dogs?"],
 )
 def test_what_only_names_something(question: str) -> None:
     assert only_names(question, ANALYZER)

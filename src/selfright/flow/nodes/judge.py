@@ -15,8 +15,9 @@ from selfright.domain.judgements import Claim, ClaimStatus, Grading
 from selfright.domain.passages import Hit
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import iteration, judge_of, repair, repeated_answer
+from selfright.flow.choosing import best_of, best_quotation, better_of_quotation, instead_of_refusal
 from selfright.flow.evidence import merge_gradings, whole
-from selfright.flow.finishing import best_of, best_quotation, better_of_quotation, finish, instead_of_refusal
+from selfright.flow.finishing import finish
 from selfright.flow.guards import budget_spent, stop_reason
 from selfright.flow.state import AgentState
 

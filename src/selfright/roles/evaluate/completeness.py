@@ -77,9 +77,15 @@ class AnswerReader:
         total = sum(term.weight for term in terms)
         share = sum(term.weight for term in terms if term.token in said) / total if total else 1.0
         # "What about dogs?" asks for whatever is said of them, which the network has not learnt.
-        score = None if share == 1.0 and only_names(part, self._analyzer) else self.score(part, draft)
-        chance = share if score is None else 1 / (1 + math.exp(-(self._weight * score + self._intercept)))
+        named = share == 1.0 and only_names(part, self._analyzer)
+        chance = None if named else self.chance(part, draft)
+        chance = share if chance is None else chance
         return PartFacts(part, chance, share, tuple(terms), tuple(t for t in terms if t.token not in said))
+
+    def chance(self, question: str, draft: Draft) -> float | None:
+        """How probably (0…1) the draft answers, by the network; None when nobody reads it."""
+        score = self.score(question, draft)
+        return None if score is None else 1 / (1 + math.exp(-(self._weight * score + self._intercept)))
 
     def score(self, question: str, draft: Draft) -> float | None:
         """What the network makes of the draft, as log-odds; None when nobody reads it."""
@@ -119,7 +125,10 @@ def missing_words(parts: Sequence[PartFacts]) -> list[str]:
 
 
 def _stretches(part: PartFacts) -> list[str]:
-    """Missing words together with the light words between them, until a word that is taken up or a comma comes."""
+    """Missing words together with the light words between them, until a word that is taken up or a comma comes.
+
+    A Korean predicate ("나오나요") names nothing by itself, and is left out where it stands alone.
+    """
     missing = {term.token for term in part.missing}
     runs: list[tuple[int, int]] = []
     joins = False
@@ -131,7 +140,8 @@ def _stretches(part: PartFacts) -> list[str]:
             else:
                 runs.append((start, end))
         joins = term.token in missing
-    words = (part.text[start : _word_end(part.text, end)] for start, end in runs)
+    named = ((start, end, _word_end(part.text, end)) for start, end in runs)
+    words = (part.text[start:last] for start, end, last in named if last == end or " " in part.text[start:end])
     return [word for word in words if len(word) > 1]
 
 

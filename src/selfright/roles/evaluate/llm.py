@@ -3,6 +3,7 @@
 Its judgement is held against what can be seen without a model: what is in dispute is not verified.
 """
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,9 +17,11 @@ from selfright.domain.ports import ChatModel, Evaluator
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import claim_facts
+from selfright.roles.evaluate.completeness import AnswerReader
 from selfright.roles.evaluate.concerns import with_concerns
 from selfright.roles.evaluate.reading import Judgement, SaidClaim, read_judgement
-from selfright.roles.evaluate.scoring import ADEQUATE_OVERALL, Scores, is_contradicted
+from selfright.roles.evaluate.scoring import ADEQUATE_OVERALL, DEFAULT_THRESHOLD, Scores, is_contradicted
+from selfright.roles.evaluate.wording import reason
 from selfright.roles.evidence import letters, sources
 from selfright.roles.markers import without_marks
 from selfright.roles.model_calls import EVALUATION_SCHEMA, OUT_OF_REACH, JudgingMode
@@ -123,13 +126,15 @@ class QualityEvaluator:
     ``cascade``: the model is asked only where the local judge is not sure; an answer without documents is then adequate
     only if the conversation supports it, or, before any search, if the model says so: what nothing was searched for,
     the local judge can only turn down. ``always``: it is asked each time, except about small talk and refusals, which
-    have nothing in them to judge. ``analyzer`` is for checking what it says against numbers and negations.
+    have nothing in them to judge. ``analyzer`` is for checking what it says against numbers and negations;
+    ``answering`` for a word on answers that there are no documents to hold against.
     """
 
     chat: ChatModel
     local: Evaluator
     analyzer: TextAnalyzer
     judging: JudgingMode = "cascade"
+    answering: AnswerReader | None = None
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """The judgement: ``source`` tells whose it is.
@@ -152,7 +157,24 @@ class QualityEvaluator:
             sum(len(claim.text) for claim in claims),
             lambda: contradictions([claim.text for claim in claims], request, self.analyzer),
         )
-        return evaluation_of(judgement, [one.passage_id for one in prompt_evidence(request)], claims, disputed)
+        judged = evaluation_of(judgement, [one.passage_id for one in prompt_evidence(request)], claims, disputed)
+        return judged if _has_evidence(request) else await self._if_it_answers(judged, request)
+
+    async def _if_it_answers(self, judged: Evaluation, request: EvaluationRequest) -> Evaluation:
+        """The model's judgement, unless the network is sure that the draft answers something else or nothing."""
+        draft, chance = request.draft, None
+        if self.answering:
+            chance = await asyncio.to_thread(self.answering.chance, request.question, draft)
+        if chance is None or chance >= DEFAULT_THRESHOLD:
+            return judged
+        adequate = judged.answer_quality is AnswerQuality.ADEQUATE
+        return replace(
+            judged,
+            completeness=min(judged.completeness, round(chance, 4)),
+            answer_quality=AnswerQuality.NEEDS_DOCS if adequate else judged.answer_quality,
+            needs_retrieval=True,
+            reason=reason(language_of(draft.text), "off_topic") if adequate else judged.reason,
+        )
 
     async def _ask_model(self, request: EvaluationRequest) -> Judgement:
         system, user = evaluation_prompt(request)

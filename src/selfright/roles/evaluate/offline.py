@@ -40,7 +40,7 @@ class LocalEvaluator:
     def __init__(self, analyzer: TextAnalyzer, nli: ClaimNli | None = None, reader: PairJudge | None = None) -> None:
         self._analyzer = analyzer
         self._nli = nli or ClaimNli()
-        self._answering = AnswerReader(analyzer, reader)
+        self.answering = AnswerReader(analyzer, reader)
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """The judgement, with ``source=local``. Deterministic; raises nothing of its own."""
@@ -65,14 +65,14 @@ class LocalEvaluator:
         return self._judge_draft(request, evidence, language)
 
     def _judge_refusal(self, request: EvaluationRequest, evidence: Sequence[Source]) -> Evaluation:
-        parts = self._answering.parts(request.question, Draft(""), evidence)
+        parts = self.answering.parts(request.question, Draft(""), evidence)
         why = reason(request.language, "refused")
         return _verdict(Scores(0.0, 0.0, 0.5), AnswerQuality.NEEDS_DOCS, 0.9, why, missing=missing_words(parts))
 
     def _judge_draft(self, request: EvaluationRequest, evidence: Sequence[Source], language: Language) -> Evaluation:
         seen = [claim_facts(text, evidence, self._analyzer) for text in _claims(request.draft)]
         facts = self._nli(seen, evidence)
-        parts = self._answering.parts(request.question, request.draft, evidence)
+        parts = self.answering.parts(request.question, request.draft, evidence)
         scores = score_answer(facts, parts, request.query_class)
         quality = label_answer(scores, facts, parts, request.query_class, evidence=bool(evidence))
         missing, advice = _lacking(facts, parts, quality, language)

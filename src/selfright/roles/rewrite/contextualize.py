@@ -109,8 +109,8 @@ def depends_on_history(question: str, analyzer: TextAnalyzer) -> bool:
 
 
 def only_names(question: str, analyzer: TextAnalyzer) -> bool:
-    """Whether a follow-up only names something: "What about dogs?", "교재는?"."""
-    elliptic = _ELLIPSIS.search(question) or _TOPIC_ONLY.search(question)
+    """Whether a follow-up only names something: "What about dogs?", "교재는?", "Tarn Hut: What about dogs?"."""
+    elliptic = _ELLIPSIS.search(question.rpartition(": ")[2]) or _TOPIC_ONLY.search(question)
     return bool(elliptic and analyzer.key_terms(question)) and not _points_back(question, analyzer)
 
 
