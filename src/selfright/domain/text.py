@@ -96,8 +96,12 @@ def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]
 
 def _parted(text: str, block: Block) -> Iterator[tuple[Block, bool]]:
     """The block, and whether it asks; of a paragraph each line that asks apart from what stands around it."""
+    may_ask = text[block.start] in _MAY_MARK or any(text.find(m, block.start, block.end) >= 0 for m in _QUESTION_MARKS)
+    if block.kind != "paragraph" or not may_ask:
+        yield block, False
+        return
     begin = block.start
-    for line_start, line_end in _lines(text, block.start, block.end) if block.kind == "paragraph" else ():
+    for line_start, line_end in _lines(text, block.start, block.end):
         line = text[line_start:line_end].rstrip()
         is_marked = line[:1] in _MAY_MARK and _MARKED_QUESTION.fullmatch(line) is not None
         asks = is_marked or (line_start == begin and _is_question(line))
@@ -107,7 +111,7 @@ def _parted(text: str, block: Block) -> Iterator[tuple[Block, bool]]:
             yield Block("paragraph", line_start, line_start + len(line)), True
             begin = min(line_end + 1, block.end)
     if begin < block.end:
-        yield Block(block.kind, begin, block.end), False
+        yield Block("paragraph", begin, block.end), False
 
 
 def _is_question(line: str) -> bool:

@@ -174,7 +174,8 @@ def title_of(text: str) -> str:
 def _plain(text: str, components: frozenset[str]) -> str:
     if "<" in text:
         text = _TAG.sub(_instead, text)
-        text = _COMPONENT.sub(lambda tag: _instead_of_component(tag, components), text)
+        if components or "/>" in text:
+            text = _COMPONENT.sub(lambda tag: _instead_of_component(tag, components), text)
     text = _BOX.sub(_title, _INCLUDE.sub("", _MDX_LINE.sub("", _MDX_COMMENT.sub("", text))))
     text = _ICON.sub(_icon, _ATTRIBUTES.sub(r"\1", text)) if "{" in text or ":" in text else text
     return _ANCHOR.sub(r"\1", text) if "](#" in text else text

@@ -160,6 +160,9 @@ def _items(rows: Sequence[_Row]) -> list[markup.Block]:
 
 def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
     """Every place of the table with the text of the cell that reaches it, in rows of one length."""
+    if not any(cell.columns > 1 or cell.rows > 1 or cell.place for row in rows for cell in row):
+        width = max(map(len, rows), default=0)
+        return [_plain_row(row, width - len(row)) for row in rows]
     found: list[dict[int, tuple[str, bool | None]]] = [{} for _ in rows]
     grid = [_Row([], []) for _ in rows]
     groups: list[tuple[int, int, int]] = []
@@ -192,6 +195,11 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
         places = [texts.get(place, ("", None)) for place in range(width)]
         whole.texts, whole.labels = [text for text, _ in places], [label for _, label in places]
     return grid
+
+
+def _plain_row(row: Sequence[Cell], blank: int) -> _Row:
+    texts = [markup.one_blank(cell.text) for cell in row]
+    return _Row([*texts, *[""] * blank], [*(cell.is_label for cell in row), *[None] * blank], len(row))
 
 
 def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
