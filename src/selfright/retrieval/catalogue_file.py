@@ -1,6 +1,7 @@
 """The catalogue's file: how it is made, the connections to it, and the sealed record of what it holds, in counts."""
 
 import json
+import os
 import queue
 import sqlite3
 import threading
@@ -86,7 +87,7 @@ class Connections:
             self._idle.get_nowait().close()
 
     def _reader(self) -> sqlite3.Connection | None:
-        """A connection that reads; None where the disk has no room for what processes share of the log."""
+        """A connection that reads; None where there is no room for what processes share of the log, or no leave."""
         try:
             return self._ready("PRAGMA query_only = ON")
         except sqlite3.OperationalError as error:
@@ -100,8 +101,20 @@ class Connections:
 
         https://sqlite.org/wal.html, section 8. Others wait as they do for a writer.
         """
-        with self._alone, closing(self._exclusive()) as connection:
+        fixed = not os.access(self.path.parent, os.W_OK)
+        with self._alone, closing(self._immutable() if fixed else self._exclusive()) as connection:
             yield connection
+
+    def _immutable(self) -> sqlite3.Connection:
+        """A connection to a file in a folder that must not be written, where no lock can be had either."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if log.exists() and log.stat().st_size:
+            raise StoreError(
+                f"{self.path.parent} cannot be written, and {log.name} has changes that are not in {self.path.name} "
+                "yet; run 'selfright index info' once where it can be written"
+            )
+        address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
+        return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
 
     def _exclusive(self) -> sqlite3.Connection:
         pragmas = ("PRAGMA locking_mode = EXCLUSIVE", "PRAGMA temp_store = MEMORY", "PRAGMA query_only = ON")

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,21 @@ def erase(path: Path) -> None:
             path.unlink(missing_ok=True)
         except PermissionError:  # a reader on Windows has it open
             return
+
+
+def link_files(old: Path, new: Path, files: Iterable[str], root: Path) -> None:
+    """Makes ``new`` a copy of ``old``; all but JSON is linked, and must never be changed."""
+    for name in files:
+        source = root / name
+        target = new / source.relative_to(old)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.suffix == ".json":
+            shutil.copyfile(source, target)
+            continue
+        try:
+            os.link(source, target)
+        except OSError:  # a file system without links
+            shutil.copyfile(source, target)
 
 
 class WriterLock:

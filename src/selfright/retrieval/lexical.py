@@ -7,16 +7,17 @@ search take one after the other, and the same weights make them one.
 """
 
 import os
-import shutil
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from selfright.domain.errors import StoreError
 from selfright.retrieval.catalogue import Catalogue, Changes, Entry
+from selfright.retrieval.files import link_files
 from selfright.retrieval.projection import LATEST, Projection, Standing, State
 from selfright.retrieval.scored import SPARE, Population, Scored, idf, in_order
 
@@ -121,7 +122,7 @@ class LexicalIndex(Projection[_Snapshot]):
             self.stand(replace(state, sequence=changes.sequence), list(state.files), self.current())
             return
         folder = self.place(f"segments-{self.free_number()}")
-        _link(self.folder / str(state.details["folder"]), folder, state.files, self.folder)
+        link_files(self.folder / str(state.details["folder"]), folder, state.files, self.folder)
         indexes = [_open(folder / str(part)) for part in range(int(state.details["parts"]))]
         state = replace(state, sequence=changes.sequence, deleted=state.deleted + len(changes.removed))
         self._write(folder, indexes, state, changes.removed, catalogue.entries(changes.added), len(changes.added))
@@ -250,6 +251,11 @@ def _schema() -> Any:
 def _open(path: Path) -> Any:
     import tantivy
 
+    if not os.access(path, os.W_OK):  # it makes a lock file even to read, but keeps all open that it reads once
+        with TemporaryDirectory(prefix="selfright-") as name:
+            for file in filter(_is_kept, path.iterdir()):
+                (Path(name) / file.name).symlink_to(file.absolute())
+            return _open(Path(name))
     index = tantivy.Index.open(str(path))
     index.config_reader("manual")
     index.reload()
@@ -276,21 +282,6 @@ def _query(schema: Any, terms: Mapping[str, float], collections: Sequence[str]) 
         return wanted
     among = Query.const_score_query(Query.term_set_query(schema, "collection", list(collections)), 0.0)
     return Query.boolean_query([(Occur.Must, wanted), (Occur.Must, among)])
-
-
-def _link(old: Path, new: Path, files: Iterable[str], root: Path) -> None:
-    """Makes ``new`` a copy of ``old``; segment files are never changed, so links to them do."""
-    for name in files:
-        source = root / name
-        target = new / source.relative_to(old)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.suffix == ".json":
-            shutil.copyfile(source, target)
-            continue
-        try:
-            os.link(source, target)
-        except OSError:  # a file system without links
-            shutil.copyfile(source, target)
 
 
 def _is_kept(path: Path) -> bool:
