@@ -327,8 +327,9 @@ def _share(refused: NDArray[np.bool_]) -> float | None:
     return round(float(refused.mean()), 3) if len(refused) else None
 
 
-# As few sets of passages may be called incorrect that hold the answer, and correct that do not.
-LOWER_RISK, UPPER_RISK = 0.055, 0.20
+# As few sets of passages may be called incorrect that hold the answer, and correct that do not. Held out, on the four
+# field sets: 9 % of those called incorrect hold it (2 % of all that do), 17 % of those called correct do not.
+LOWER_RISK, UPPER_RISK = 0.08, 0.20
 
 
 def thresholds(p: Array, y: Array, weight: Array) -> tuple[float, float]:
@@ -364,7 +365,7 @@ def main() -> None:
     sizes = np.array([len(rows) for rows in sets.rows])
     holds = np.array([float((labels == 1).any()) for labels in sets.labels])
     whole = sizes > SIZES[1]
-    weight = equal([name for name, one in zip(sets.dataset, whole, strict=True) if one])
+    weight = as_asked([found[turn] for turn in sets.turn[whole]])
     lower, upper = thresholds(sufficient[whole], holds[whole], weight)
     complete, answered = fit_completeness(found, scores)
     abstention = fit_abstention(found, scores, (sets, sufficient, chances), answered)

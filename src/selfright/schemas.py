@@ -82,6 +82,7 @@ class AnswerReply(Reply):
     citations: list[Citation]
     evaluation: Evaluation | None
     verdict: str | None
+    verdict_confidence: float | None = None
     stop_reason: str
     preset: str
     degraded: bool

@@ -12,8 +12,8 @@ from selfright.domain.judgements import StopReason
 from tests.functional.conftest import Cli
 
 ANSWER_KEYS = {
-    "question", "answer", "abstained", "language", "citations", "evaluation", "verdict", "stop_reason", "preset",
-    "degraded", "iterations", "removed_claims", "notes", "cost", "trace_id",
+    "question", "answer", "abstained", "language", "citations", "evaluation", "verdict", "verdict_confidence",
+    "stop_reason", "preset", "degraded", "iterations", "removed_claims", "notes", "cost", "trace_id",
     "uncovered",
 }  # fmt: skip
 EVALUATION_KEYS = {

@@ -49,7 +49,8 @@ def _sources(answer: Answer) -> list[str]:
 
 
 def _lines(answer: Answer, words: Words) -> list[str]:
-    rows = [(words["verdict"], _TEXTS[answer.language]["verdicts"][answer.verdict])] if answer.verdict else []
+    sure = "" if answer.verdict_confidence is None else f" ({answer.verdict_confidence:.2f})"
+    rows = [(words["verdict"], _TEXTS[answer.language]["verdicts"][answer.verdict] + sure)] if answer.verdict else []
     rows += [
         (f"{words['pass']} {n}", _pass(iteration, answer.language))
         for n, iteration in enumerate(answer.iterations, start=1)

@@ -162,6 +162,7 @@ class Answer:
 
     ``web`` is None if the web was not searched. ``strips`` are the evidence of the draft, in the order of the sources.
     ``uncovered`` is what was asked and left out; if there is any, the first of the ``notes`` says it.
+    ``verdict_confidence`` is ``Grading.confidence``; None without a verdict by a judge.
     """
 
     question: str
@@ -183,6 +184,7 @@ class Answer:
     web: WebUse | None = None
     strips: tuple[Strip, ...] = ()
     uncovered: tuple[str, ...] = ()
+    verdict_confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,17 @@ class Grading:
     grades: tuple[Grade, ...] = ()
     reason: str = ""
 
+    @property
+    def confidence(self) -> float | None:
+        """How sure the verdict is (0…1): of ``correct`` that the set answers, of ``incorrect`` that it does not, of
+        ``ambiguous`` how near to even the two are. None without a sufficiency.
+        """
+        if self.sufficiency is None:
+            return None
+        even = 1 - abs(2 * self.sufficiency - 1)
+        sure = {Verdict.CORRECT: self.sufficiency, Verdict.INCORRECT: 1 - self.sufficiency}
+        return sure.get(self.verdict, even)
+
     def probability(self, passage_id: str) -> float | None:
         """The probability given to one passage, or None when it was not graded."""
         return next((grade.probability for grade in self.grades if grade.passage_id == passage_id), None)

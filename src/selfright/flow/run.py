@@ -48,7 +48,15 @@ def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answ
         web=_web_use(state, draft),
         strips=best.strips if best else state.get("strips") or (),
         uncovered=uncovered,
+        verdict_confidence=_verdict_confidence(state),
     )
+
+
+def _verdict_confidence(state: AgentState) -> float | None:
+    """Of the verdict that the answer rests on, if a judge gave it."""
+    best = state.get("best")
+    grading = (best.grading if best else None) or state.get("grading")
+    return grading.confidence if grading and grading.verdict is state.get("verdict") else None
 
 
 def _web_use(state: AgentState, draft: Draft) -> WebUse | None:

@@ -173,10 +173,11 @@ def _account(turn: Turn, answer: AnswerReply, language: Language) -> str:
         web=cost.web_requests,
     )
     stopped = plural_text(STOPPED, language, answer.stop_reason)
+    sure = "" if answer.verdict_confidence is None else f" ({answer.verdict_confidence:.2f})"
     facts = pairs(
         [
             (text(words["stopped"]), text(stopped)),
-            (text(words["verdict"]), text(plural_text(VERDICTS, language, answer.verdict or ""))),
+            (text(words["verdict"]), text(plural_text(VERDICTS, language, answer.verdict or "") + sure)),
             (text(words["preset"]), text(answer.preset)),
             (text(words["cost"]), text(spent)),
             (text(words["trace"]), tag("code", text(answer.trace_id))),

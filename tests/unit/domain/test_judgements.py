@@ -87,3 +87,17 @@ def test_stop_reasons_are_the_written_ones() -> None:
         "degraded",
         "error",
     }
+
+
+@pytest.mark.parametrize(
+    ("verdict", "sufficiency", "confidence"),
+    [
+        (Verdict.CORRECT, 0.9, 0.9),
+        (Verdict.INCORRECT, 0.1, 0.9),
+        (Verdict.AMBIGUOUS, 0.5, 1.0),
+        (Verdict.AMBIGUOUS, 0.2, 0.4),
+        (Verdict.UNKNOWN, None, None),
+    ],
+)
+def test_a_verdict_says_how_sure_it_is(verdict: Verdict, sufficiency: float | None, confidence: float | None) -> None:
+    assert Grading(verdict, sufficiency).confidence == (confidence if confidence is None else pytest.approx(confidence))

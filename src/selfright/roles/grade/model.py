@@ -20,8 +20,10 @@ SET_SIGNALS = (
     "most_coverage",  # the highest of any passage
     "most_reading",
     "most_nearest",
+    "most_apart",  # how far the highest cosine is ahead of the fourth: what is asked for stands out
     "few",  # 1 / passages: with few of them nothing can stand out
 )
+_BESIDE = 3
 _MOST = ("coverage", "reading", "nearest")
 
 
@@ -44,7 +46,10 @@ def names_of(variant: str) -> tuple[str, ...]:
 
 def set_names_of(variant: str) -> tuple[str, ...]:
     """The signals of sets that a variant counts."""
-    unknown = {f"most_{name}" for name in _MOST} - {f"most_{name}" for name in names_of(variant)}
+    known = names_of(variant)
+    unknown = {f"most_{name}" for name in _MOST if name not in known} | (
+        {"most_apart"} if "cosine" not in known else set()
+    )
     return tuple(name for name in SET_SIGNALS if name not in unknown)
 
 
@@ -98,9 +103,11 @@ def set_signals(probabilities: Sequence[float], rows: Sequence[Mapping[str, floa
     ``rows`` are the passages' features, ``probabilities`` what the passage scorer made of them.
     """
     first, second = sorted([*probabilities, 0.0], reverse=True)[:2]
+    cosines = sorted((row["cosine"] for row in rows), reverse=True)
     return {
         "best_logit": log_odds(first),
         "lead": first - second,
         **{f"most_{name}": max(row[name] for row in rows) for name in _MOST},
+        "most_apart": cosines[0] - cosines[min(_BESIDE, len(cosines) - 1)],
         "few": 1 / len(rows),
     }
