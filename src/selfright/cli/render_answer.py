@@ -49,7 +49,7 @@ def _sources(answer: Answer) -> list[str]:
 
 
 def _lines(answer: Answer, words: Words) -> list[str]:
-    sure = "" if answer.verdict_confidence is None else f" ({answer.verdict_confidence:.2f})"
+    sure = "" if answer.verdict_confidence is None else f" · {answer.verdict_confidence:.2f}"
     rows = [(words["verdict"], _TEXTS[answer.language]["verdicts"][answer.verdict] + sure)] if answer.verdict else []
     rows += [
         (f"{words['pass']} {n}", _pass(iteration, answer.language))

@@ -55,8 +55,8 @@ def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answ
 def _verdict_confidence(state: AgentState) -> float | None:
     """Of the verdict that the answer rests on, if a judge gave it."""
     best = state.get("best")
-    grading = (best.grading if best else None) or state.get("grading")
-    return grading.confidence if grading and grading.verdict is state.get("verdict") else None
+    known = (best.grading if best else None, state.get("grading"))  # the best attempt's may count the web's passages
+    return next((one.confidence for one in known if one and one.verdict is state.get("verdict")), None)
 
 
 def _web_use(state: AgentState, draft: Draft) -> WebUse | None:

@@ -173,7 +173,7 @@ def _account(turn: Turn, answer: AnswerReply, language: Language) -> str:
         web=cost.web_requests,
     )
     stopped = plural_text(STOPPED, language, answer.stop_reason)
-    sure = "" if answer.verdict_confidence is None else f" ({answer.verdict_confidence:.2f})"
+    sure = "" if answer.verdict_confidence is None else f" · {answer.verdict_confidence:.2f}"
     facts = pairs(
         [
             (text(words["stopped"]), text(stopped)),

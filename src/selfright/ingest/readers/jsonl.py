@@ -13,6 +13,7 @@ from selfright.ingest.readers.json import record_row
 from selfright.ingest.readers.rows import MOST_VALUES, TOO_MANY, BadRow, Row, documents, holds_more
 
 _CHUNK = 2**20
+_NAMING = {"_id", "id", "title"}
 _SEEN_ROWS = 100  # by which it is told whether rows have a text
 
 
@@ -25,7 +26,7 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         numbered = rows(handle, file.limits.row_bytes)
         seen = list(islice(numbered, _SEEN_ROWS))
         objects = [row for _, row in seen if isinstance(row, dict)]
-        are_records = bool(objects) and not any("text" in row for row in objects)
+        are_records = any(row.keys() - _NAMING for row in objects) and not any("text" in row for row in objects)
         every = chain(seen, numbered)
         yield from documents(file, _as_texts(file, every) if are_records else every)
 
