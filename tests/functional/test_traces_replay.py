@@ -201,7 +201,7 @@ class TestWithAModel:
         "flags",
         [
             {},
-            {"max_refine_iterations": 0, "correct_threshold": 0.62, "incorrect_threshold": 0.15},
+            {"max_refine_iterations": 0, "correct_threshold": 0.57, "incorrect_threshold": 0.16},
             {"quality_threshold": 0.1, "evaluation_threshold": 0.1},
             {"llm_judging": "never"},
             {"max_llm_calls": 4},
