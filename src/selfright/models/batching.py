@@ -175,17 +175,18 @@ class Lanes:
 
     def __init__(self, threads: int) -> None:
         self._threads = threads
-        self._pool = ThreadPoolExecutor(threads, "selfright-network") if threads > 1 else None
 
     def __call__(self, lengths: Sequence[int], run: Callable[[list[int]], None]) -> None:
         """Calls ``run`` with the row numbers of each batch, long texts first. Raises what it raises."""
         share = -(-sum(lengths) // self._threads)
         parts = list(batches(lengths, min(_LANE_TOKENS, max(_LEAST_TOKENS, share))))[::-1]
-        if self._pool is None or len(parts) < 2:
+        if self._threads < 2 or len(parts) < 2:
             for rows in parts:
                 run(rows)
-        else:
-            list(self._pool.map(run, parts))
+            return
+        # Threads that stay would keep a command from ending: it waits for all of them.
+        with ThreadPoolExecutor(min(self._threads, len(parts)), "selfright-network") as pool:
+            list(pool.map(run, parts))
 
 
 def batches(lengths: Sequence[int], most: int = _LANE_TOKENS) -> Iterator[list[int]]:

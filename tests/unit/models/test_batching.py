@@ -156,3 +156,11 @@ def test_an_error_in_a_lane_is_raised(threads: int) -> None:
 
     with pytest.raises(ValueError, match=r"\[\d\]"):
         Lanes(threads)([300, 300, 300], fail)
+
+
+def test_lanes_leave_no_thread_that_a_command_would_wait_for() -> None:
+    seen: list[list[int]] = []
+    Lanes(2)([300] * 40, seen.append)
+    assert len(seen) > 1
+    assert sorted(row for rows in seen for row in rows) == list(range(40))
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("selfright-network")]
