@@ -43,5 +43,5 @@ def test_a_section_answers_its_question_in_both_languages_and_its_neighbours_do_
         ("여객선은 언제 떠나나요?", "It lea"),
         ("여객선은 언제 떠나나요?", "일곱 시에 "),
     ]
-    assert {row.text[:6] for row in rows if not row.label} == {"A tick", "Dogs r", "표는 네 크라"[:6]}
+    assert {row.text[:6] for row in rows if not row.label} == {"A tick", "Dogs r", "표는 네 크"}
     assert {row.heading for row in rows} == {"Ferry"}
