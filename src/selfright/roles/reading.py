@@ -61,7 +61,7 @@ class Sentences:
     @classmethod
     def of(cls, asked: QuestionFeatures, passage: Passage) -> "Sentences":
         """Reads at most the first 12,000 characters."""
-        text = visible(passage)[:_LONGEST]
+        text = _without_quoted(asked.text, visible(passage)[:_LONGEST])
         spans = sentences_of(text) or ((0, len(text)),)
         places = tuple(_once(text, spans, [asked.matcher.places(text[start:end]) for start, end in spans]))
         return cls(text, spans, places, asked.matcher.places(passage.context) if passage.context else {})
@@ -90,6 +90,14 @@ class Sentences:
         first = inside[0][0]
         last = max((stop for _, stop in inside if stop - first <= most), default=first + most)
         return first, last
+
+
+def _without_quoted(question: str, text: str) -> str:
+    """The text with blanks where it quotes the question: an example of asking it says nothing of the answer."""
+    words = r"\s+".join(map(re.escape, question.split()))
+    return re.sub(
+        rf"(?<=[\"'`“‘「『])\s*{words}\s*(?=[\"'`”’」』])", lambda m: " " * len(m[0]), text, flags=re.IGNORECASE
+    )
 
 
 def _once(text: str, spans: Sequence[tuple[int, int]], places: Sequence[Places]) -> Iterator[Places]:

@@ -56,6 +56,18 @@ def test_positions_are_those_of_the_passage_whatever_is_shown_of_it(before: str,
     assert found.score == 3.0
 
 
+@pytest.mark.parametrize(
+    "quoted", [f'"{QUESTION}"', f"‘{QUESTION.upper()}’", QUESTION.replace(" the ", "\n  the ").join("``")]
+)
+def test_an_example_of_asking_the_question_is_not_read(quoted: str) -> None:
+    reader = Favourite("Edda Marsh")
+    read(passage(f"Ask it: lamp ask {quoted} and wait. {TEXT}", "lamp.md"), reader)
+    assert "who looks after" not in reader.seen[0].casefold()
+    assert "Edda Marsh" in reader.seen[0]
+    read(passage(f"{QUESTION}\n{TEXT}", "lamp.md"), reader)
+    assert QUESTION in reader.seen[1]  # an FAQ's heading
+
+
 def test_the_section_is_not_shown() -> None:
     page = replace(PAGE, section="Keepers")
     reader = Favourite("Edda Marsh")
