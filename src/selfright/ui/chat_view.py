@@ -235,7 +235,7 @@ def _ask(client: Client, mind: Memory, question: str, options: AskOptions) -> No
             with closing(listen(client.stream(question, **options))) as events:
                 _follow(events, turn, mind, place)
         except ServiceError as error:
-            turn.trouble = error_text(error, mind.words)
+            turn.trouble = error_text(error, mind)
 
 
 def _follow(events: Iterable[TurnEvent | None], turn: Turn, mind: Memory, place: DeltaGenerator) -> None:

@@ -79,7 +79,7 @@ def _send_one(mind: Memory, client: Client, file: UploadedFile, collection: str)
     try:
         reply = client.upload([(file.name, file.getvalue())], collection)
     except ServiceError as error:
-        return [f"✗ {text(words['upload_failed'].format(name=file.name, why=error_text(error, words)))}"]
+        return [f"✗ {text(words['upload_failed'].format(name=file.name, why=error_text(error, mind)))}"]
     lines = []
     for each in reply.files:
         counts = {name: getattr(each, name) for name in ("name", "added", "replaced", "unchanged", "passages")}

@@ -15,7 +15,7 @@ import streamlit as st
 
 from selfright.schemas import AnswerReply, Evidence
 from selfright.ui.markup import plain
-from selfright.ui.words import LANGUAGES, WORDS, Language, Words, language_of
+from selfright.ui.words import ERRORS, LANGUAGES, WORDS, Language, Words, language_of
 from selfright.wire.answers import (
     AnswerCorrected,
     AnswerToken,
@@ -177,7 +177,7 @@ def who(mind: Memory) -> WhoReply | None:
         if error.status == 401:
             _ask_for_key(mind, error)
         else:
-            st.error(plain(error_text(error, mind.words)))
+            st.error(plain(error_text(error, mind)))
     return None
 
 
@@ -201,10 +201,10 @@ def _ask_for_key(mind: Memory, error: ServiceError) -> None:
             st.rerun()
 
 
-def error_text(error: ServiceError, words: Words) -> str:
-    """An error in a line or two, with when to try again."""
-    wait = words["retry_in"].format(seconds=error.retry_after) if error.retry_after else ""
-    return f"{error} {wait}".strip()
+def error_text(error: ServiceError, mind: Memory) -> str:
+    """An error in a line or two, with when to try again; in the page's language where it has words for its code."""
+    wait = mind.words["retry_in"].format(seconds=error.retry_after) if error.retry_after else ""
+    return f"{ERRORS[mind.language].get(error.code, error)} {wait}".strip()
 
 
 @contextmanager
@@ -213,7 +213,7 @@ def report_errors(mind: Memory) -> Iterator[None]:
     try:
         yield
     except ServiceError as error:
-        st.error(plain(error_text(error, mind.words)))
+        st.error(plain(error_text(error, mind)))
 
 
 def say_once(mind: Memory) -> None:
@@ -229,7 +229,7 @@ def keep_message(mind: Memory) -> Iterator[None]:
     try:
         yield
     except ServiceError as error:
-        mind.on_text = error_text(error, mind.words)
+        mind.on_text = error_text(error, mind)
 
 
 _TICK_S = 0.3

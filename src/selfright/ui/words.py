@@ -44,6 +44,9 @@ TABLES = wordings(__package__, "words")
 WORDS = table("words")
 
 
+ERRORS: Mapping[Language, Words] = {"en": {}, "ko": TABLES["ko"]["errors"]}
+"""Errors of the service by their code; in English it speaks for itself."""
+
 STOPPED = table("stopped")
 _FOUND = table("found")
 _SIGNS = {"correct": "✓", "ambiguous": "◐", "incorrect": "✗", "unknown": "?"}

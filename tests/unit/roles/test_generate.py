@@ -120,6 +120,20 @@ def test_a_numbered_list_keeps_its_numbers_where_they_differ(second: str, marks:
     assert "".join(line[0] for line in lines[1:]) == marks
 
 
+def test_no_step_between_others_is_left_out() -> None:
+    body = "\n".join(
+        [
+            "1. Fill the kettle with acid and water for descaling.",
+            "2. Boil the kettle, then leave it for a while.",
+            "3. Go on.",
+            "4. Choose how the maker wants you to rinse: twice or three times.",
+            "5. Rinse the kettle after descaling.",
+        ]
+    )
+    draft = write("How do I descale the kettle?", strip(passage(f"To descale the kettle:\n\n{body}", "s.md")))
+    assert [line.removesuffix(" [1]") for line in draft.text.splitlines()[1:]] == body.splitlines()
+
+
 def test_a_table_gives_only_the_row_asked_for() -> None:
     draft = ask("What does code E7 mean?")
     assert draft.text == "Faults:\n- Code: E7; Cause: sensor broken; Remedy: call the service [1]"

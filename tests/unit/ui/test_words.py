@@ -7,9 +7,11 @@ from string import Formatter
 import pytest
 
 import selfright.ui
+from selfright.domain.errors import ServiceError
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.flow.presets import PRESETS
 from selfright.ui import words
+from selfright.ui.state import Memory, error_text
 from selfright.ui.words import WORDS, language_of
 
 UI = Path(selfright.ui.__file__).parent
@@ -58,3 +60,10 @@ def test_of_ours_the_page_knows_the_client_alone(module: str) -> None:
         "selfright.schemas",
     )
     assert not {name for name in ours if not name.startswith(allowed)}
+
+
+def test_an_error_is_told_in_the_language_of_the_page() -> None:
+    error = ServiceError("there is nothing to search yet; upload a document first", code="index_not_found")
+    assert error_text(error, Memory("en")) == str(error)
+    assert error_text(error, Memory("ko")).startswith("아직 찾아볼 문서가 없습니다.")
+    assert error_text(ServiceError("no row 7", code="unreadable"), Memory("ko")) == "no row 7"

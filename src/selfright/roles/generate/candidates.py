@@ -13,6 +13,7 @@ from selfright.domain.passages import Hit
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.answer_units import AnswerUnit
 from selfright.roles.evidence import heading_above
+from selfright.roles.generate.layout import NUMBERED
 from selfright.roles.questions import question_parts
 from selfright.roles.reading import QuestionFeatures
 from selfright.roles.selection import ScoredPiece, UnitScorer
@@ -99,12 +100,20 @@ def _entries(group: list[Candidate]) -> list[Candidate]:
         length = sum(len(other.pieces[0].text) for other in chosen) + len(entry.pieces[0].text)
         if not chosen or length <= _MOST_GROUP_CHARACTERS:
             chosen.append(entry)
-    chosen.sort(key=group.index)
+    chosen = _without_gaps(chosen, group)
     # One citation covers one strip; what spills into the next strip is a candidate of its own.
     by_strip: dict[int, list[Candidate]] = {}
     for entry in chosen:
         by_strip.setdefault(id(entry.pieces[0].strip), []).append(entry)
     return [_merge_entries(entries) for entries in by_strip.values()]
+
+
+def _without_gaps(chosen: Sequence[Candidate], group: Sequence[Candidate]) -> list[Candidate]:
+    """The chosen entries in order; of numbered steps that are mostly chosen, those in between, too."""
+    places = sorted(map(group.index, chosen))
+    span = group[places[0] : places[-1] + 1]
+    steps = all(NUMBERED.match(entry.pieces[0].text) for entry in span)
+    return list(span) if steps and 2 * len(places) > len(span) else [group[place] for place in places]
 
 
 def _merge_entries(entries: Sequence[Candidate]) -> Candidate:

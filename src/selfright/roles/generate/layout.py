@@ -11,7 +11,7 @@ from selfright.roles.answer_units import AnswerUnit
 
 _SENTENCE_END = re.compile(r"[.!?。]\W*$")
 _IDENTIFIER = re.compile(r"[A-Za-z]\w*_\w+|\A[A-Za-z]*[a-z][A-Z][A-Za-z]*\Z")  # max_size, or GzipReader all alone
-_NUMBERED = re.compile(r"^(?:\(?\d{1,3}[.)]\s|[①-⑳]|[가-하][.)]\s)")
+NUMBERED = re.compile(r"^(?:\(?\d{1,3}[.)]\s|[①-⑳]|[가-하][.)]\s)")
 
 
 def draft_of(groups: Sequence[Sequence[AnswerUnit]]) -> Draft:
@@ -60,7 +60,7 @@ def _names_more(topic: str, text: str) -> bool:
 
 def _entries(texts: Sequence[str]) -> list[str]:
     """With their numbers where these differ: Markdown may write 1. before each of a list."""
-    marks = [mark.group() if (mark := _NUMBERED.match(text)) else "" for text in texts]
+    marks = [mark.group() if (mark := NUMBERED.match(text)) else "" for text in texts]
     if all(marks) and len(set(marks)) == len(marks):
         return list(texts)
     return [f"- {text[len(mark) :]}" for text, mark in zip(texts, marks, strict=True)]
@@ -68,7 +68,7 @@ def _entries(texts: Sequence[str]) -> list[str]:
 
 def _alone(item: AnswerUnit) -> str:
     """An item told outside of its list: without its number, and with what introduces it unless it is a sentence."""
-    text = _NUMBERED.sub("", item.text, count=1)
+    text = NUMBERED.sub("", item.text, count=1)
     lead = item.lead or ("" if _SENTENCE_END.search(text) else _topic(item))
     return f"{lead} {text}" if lead else text
 

@@ -81,9 +81,7 @@ class OfflineGenerator:
     def _write(self, request: GenerationRequest) -> Draft:
         language = request.language
         pieces = telling_pieces(request.question, request.strips)
-        telling = [
-            piece for piece in pieces if statement_type(request.question, piece.text) is not StatementType.SPEAKS_OF
-        ]
+        telling = [piece for piece in pieces if piece.kind == "item" or _states(request.question, piece)]
         found = candidates(request.question, telling or pieces, self._analyzer, self._scorer, request.hits)
         found = _in_one_language(found, language)
         if request.query_class is QueryClass.SUMMARY and request.strips:
@@ -95,6 +93,10 @@ class OfflineGenerator:
             text = nothing_found(language)
             return Draft(text, (Sentence(text),), refused=True)
         return draft_of([group for candidate in chosen for group in _with_predecessor(candidate, chosen)])
+
+
+def _states(question: str, piece: AnswerUnit) -> bool:
+    return statement_type(question, piece.text) is not StatementType.SPEAKS_OF
 
 
 def _in_one_language(found: list[Candidate], language: Language) -> list[Candidate]:
