@@ -88,15 +88,17 @@ class PromptDelimiters:
         return f"<{name}-{self._code}>\n{text.strip()}\n</{name}-{self._code}>" if text.strip() else ""
 
     def wrap_numbered(self, name: str, texts: Iterable[tuple[str, str]]) -> str:
-        """Texts, each under a line with its number from 1 and its heading, between one pair of marks (``name`` + s).
+        """Texts, each under a line with its number from 1, between one pair of marks (``name`` + s).
 
-        That line carries the code, too: no text can begin another number. One pair for all costs a third fewer tokens.
+        That line carries the code, too: no text can begin another number. It has the heading where this is another one
+        than above. Reading is what costs a small model its time.
         """
-        numbered = (
-            f"{name}-{self._code} [{n}] {_one_line(heading)}".rstrip() + f"\n{text.strip() or '…'}"
-            for n, (heading, text) in enumerate(texts, start=1)
-        )
-        return self.wrap(f"{name}s", "\n".join(numbered))
+        lines, above = [], ""
+        for n, (heading, text) in enumerate(texts, start=1):
+            said = "" if heading == above else _one_line(heading)
+            lines.append(f"{name}-{self._code} [{n}] {said}".rstrip() + f"\n{text.strip() or '…'}")
+            above = heading
+        return self.wrap(f"{name}s", "\n".join(lines))
 
 
 def _one_line(heading: str) -> str:
