@@ -50,15 +50,12 @@ class Tokenizer(Protocol):
     @property
     def name(self) -> str:
         """What an index remembers, so that it is never read with another tokenizer."""
-        ...
 
     def tokens(self, text: str) -> list[str]:
         """Terms in reading order, repeats kept; morphemes for Korean, stems for English, lower case."""
-        ...
 
     def translations(self, term: str) -> Sequence[tuple[str, float]]:
         """Terms that say ``term`` in the other language, the likeliest first, each with its weight in 0…1."""
-        ...
 
 
 class TermStatistics(Protocol):
@@ -69,7 +66,6 @@ class TermStatistics(Protocol):
 
         ``N`` are the passages that could hold the term: of a Hangul term those in Korean, of any other all.
         """
-        ...
 
 
 class TermLexicon(Protocol):
@@ -78,11 +74,9 @@ class TermLexicon(Protocol):
     @property
     def name(self) -> str:
         """The list and its version."""
-        ...
 
     def expand(self, text: str, language: Language) -> Sequence[str]:
         """Phrases in the other language for what ``text``, in ``language``, names; few, in the order of the text."""
-        ...
 
 
 class Embedder(Protocol):
@@ -91,16 +85,13 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """What an index remembers, so that it is never searched with another embedder."""
-        ...
 
     @property
     def dimension(self) -> int:
         """Length of a vector."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """One row per text: float32, shape ``(len(texts), dimension)``, rows of length one."""
-        ...
 
 
 class Retriever(Protocol):
@@ -108,7 +99,6 @@ class Retriever(Protocol):
 
     async def search(self, query: str, k: int, collections: Sequence[str]) -> Retrieval:
         """The ``k`` best passages, best first; from all collections when none is named."""
-        ...
 
 
 @runtime_checkable
@@ -117,7 +107,6 @@ class BatchRetriever(Retriever, Protocol):
 
     async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str]) -> list[Retrieval]:
         """What ``search`` finds for each, in order."""
-        ...
 
 
 class Router(Protocol):
@@ -125,11 +114,9 @@ class Router(Protocol):
 
     async def route(self, question: str, kind: QueryClass | None = None, slots: Sequence[Slot] = ()) -> RoutingDecision:
         """Where to search for ``question``, a message of class ``kind`` in which ``slots`` were found."""
-        ...
 
     def suffices(self, question: str, hits: Sequence[Hit]) -> bool:
         """Whether a search of some collections brought enough, or all should be searched after all."""
-        ...
 
 
 class Documents(Protocol):
@@ -137,11 +124,9 @@ class Documents(Protocol):
 
     def document(self, document_id: str) -> Document | None:
         """The document with its text, or None."""
-        ...
 
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         """The documents with an id behind ``after``, ordered by id; of all collections where none is named."""
-        ...
 
 
 class Library(Documents, Protocol):
@@ -149,7 +134,6 @@ class Library(Documents, Protocol):
 
     def info(self) -> StoreInfo:
         """The index in figures."""
-        ...
 
 
 class Writer(Protocol):
@@ -157,15 +141,12 @@ class Writer(Protocol):
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
         """Adds documents with their passages; a document with the same id is replaced whole."""
-        ...
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents; gives back the ids that were there."""
-        ...
 
     def commit(self) -> None:
         """Makes what was put and removed lasting and visible."""
-        ...
 
 
 class ChatModel(Protocol):
@@ -176,7 +157,6 @@ class ChatModel(Protocol):
 
         Raises ``ModelUnavailable``, ``ModelRejected``, ``ReplyUnusable`` or ``BudgetSpent``, nothing else.
         """
-        ...
 
 
 class WebSearch(Protocol):
@@ -184,7 +164,6 @@ class WebSearch(Protocol):
 
     async def search(self, query: str, k: int) -> WebFinding:
         """At most ``k`` pages, cut into passages, best page first."""
-        ...
 
 
 class Classifier(Protocol):
@@ -194,11 +173,9 @@ class Classifier(Protocol):
 
     async def conversational(self, text: str, history: Sequence[Message]) -> bool:
         """Whether what was said before may be enough to answer ("더 설명해줘"), so that nothing need be looked up."""
-        ...
 
     async def restate(self, text: str, history: Sequence[Message]) -> Repetition | None:
         """The answer before in fewer words, with its sources, where nothing else is asked ("한 문장으로 줄여줘")."""
-        ...
 
 
 class Grader(Protocol):
@@ -206,7 +183,6 @@ class Grader(Protocol):
 
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """A probability per passage and a verdict on the set. May raise ``JudgeFailed``."""
-        ...
 
 
 class EvidenceFilter(Protocol):
@@ -214,19 +190,15 @@ class EvidenceFilter(Protocol):
 
     async def hits(self, question: str, hits: Sequence[Hit]) -> FilteredHits:
         """The passages that may be evidence."""
-        ...
 
     async def strips(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         """The strips that an answer may be made of, in the same order; those of index and web together."""
-        ...
 
     def on_subject(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         """The strips without those about another thing of the kind that the question names."""
-        ...
 
     async def cap_verdict(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
         """The grading of what was ``found``, or a lower verdict; never a higher one."""
-        ...
 
 
 class Refiner(Protocol):
@@ -234,7 +206,6 @@ class Refiner(Protocol):
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """The strips of ``hits`` that help to answer, in document order."""
-        ...
 
 
 class Prompter(Protocol):
@@ -255,7 +226,6 @@ class Prompter(Protocol):
 
         ``facts`` are what the message itself says of who asks, ``concerns`` what the answer has to deal with.
         """
-        ...
 
 
 class Generator(Protocol):
@@ -264,11 +234,9 @@ class Generator(Protocol):
     @property
     def needs_documents(self) -> bool:
         """True when it can say nothing without evidence (an extractive generator): no fast path then."""
-        ...
 
     async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         """The draft; ``on_text`` hears it while it is written. What was heard may differ from the draft in the end."""
-        ...
 
 
 class Evaluator(Protocol):
@@ -276,7 +244,6 @@ class Evaluator(Protocol):
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """May raise ``JudgeFailed``; the caller then falls back to the heuristic."""
-        ...
 
 
 class PairJudge(Protocol):
@@ -285,19 +252,16 @@ class PairJudge(Protocol):
     @property
     def name(self) -> str:
         """Which network; what was fitted on one network knows no other."""
-        ...
 
     @property
     def languages(self) -> Sequence[Language]:
         """What it can read."""
-        ...
 
     def read(self, text: str, passages: Sequence[str]) -> Sequence[PairReading]:
         """What it makes of each passage beside ``text``: a question for a grader, a claim for an evaluator.
 
         Raises ``ModelError`` when it cannot be loaded or run: who judges then goes on without it.
         """
-        ...
 
 
 class Abstainer(Protocol):
@@ -305,11 +269,9 @@ class Abstainer(Protocol):
 
     def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
         """True when the best answer, of which all is known that its pass brought, is too likely to be wrong."""
-        ...
 
     def refusal(self, question: str, language: Language, best: Attempt, hits: Sequence[Hit]) -> Draft:
         """What was found, what is missing, and the nearest sources, in the question's language."""
-        ...
 
 
 class Rewriter(Protocol):
@@ -317,29 +279,24 @@ class Rewriter(Protocol):
 
     async def rewrite(self, request: RewriteRequest) -> str:
         """A query for the next retrieval, from what was missing."""
-        ...
 
     async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
         """A web query: the topic and at most three key terms."""
-        ...
 
     async def focus(self, message: str, pack: "DomainPack", follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides.
 
         ``follows``: there is a conversation before it, which a question may lean on instead of on what is told.
         """
-        ...
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """The question as it reads without its conversation; unchanged when it already stands alone."""
-        ...
 
     async def new_subject(self, named: str, question: str, hits: Sequence[Hit]) -> str:
         """The question about what a follow-up ``named``, if ``hits`` have that, but not with the rest of ``question``.
 
         Empty if they have the two together, or not what is named.
         """
-        ...
 
 
 class Summarizer(Protocol):
@@ -347,7 +304,6 @@ class Summarizer(Protocol):
 
     async def summarize(self, summary: str, messages: Sequence[Message], language: Language) -> str:
         """The rolling summary with ``messages`` taken into it; bounded, and unchanged when there are none."""
-        ...
 
 
 class SlotExtractor(Protocol):
@@ -362,31 +318,24 @@ class ProfileStore(Protocol):
     @property
     def ephemeral(self) -> bool:
         """Whether what it keeps ends with the program though it was meant to last."""
-        ...
 
     async def profile(self, user: str) -> Profile:
         """What stands of a user."""
-        ...
 
     async def remember(self, user: str, slots: Sequence[Slot]) -> Profile:
         """Adds what was said, in this order, and gives the profile as it now stands."""
-        ...
 
     async def correct(self, user: str, name: str, slots: Sequence[Slot]) -> Profile:
         """Puts ``slots`` in the place of all that stands of the kind ``name`` about the user."""
-        ...
 
     async def history(self, user: str) -> tuple[Fact, ...]:
         """All that is kept of a user, oldest first."""
-        ...
 
     async def forget(self, user: str, name: str | None = None, value: str | None = None) -> int:
         """Erases a user, a kind of slot, or one value of it, history included; gives back how many facts went."""
-        ...
 
     async def users(self) -> tuple[str, ...]:
         """All users of whom anything is kept, by name."""
-        ...
 
     async def close(self) -> None: ...
 
@@ -399,16 +348,12 @@ class RefineStrategy(Protocol):
 
     async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """What judging the answer changes: at least ``quality_score`` and ``needs_retrieval``."""
-        ...
 
     def should_retrieve(self, state: Mapping[str, Any]) -> bool:
         """Whether the answer asks for another pass; limits and guards are not its business."""
-        ...
 
     def get_strategy_name(self) -> str:
         """The name that reports show."""
-        ...
 
     def get_metrics(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Numbers about the turn that reports show."""
-        ...

@@ -38,11 +38,9 @@ class Contents(Documents, Protocol):
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""
-        ...
 
     def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
         """The vectors of a document's passages by passage id, of those that have one."""
-        ...
 
 
 class Store(Retriever, Contents, Library, Writer, TermStatistics, AbstractContextManager["Store"], Protocol):
@@ -51,19 +49,15 @@ class Store(Retriever, Contents, Library, Writer, TermStatistics, AbstractContex
     @property
     def abilities(self) -> Abilities:
         """What it can beyond the core."""
-        ...
 
     async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
         """``search`` for each query, in order."""
-        ...
 
     def collections(self) -> list[Collection]:
         """The named parts, those that have documents and those that were described."""
-        ...
 
     def describe(self, collection: Collection) -> None:
         """Keeps what the operator says of a collection; joins what is uncommitted, and commits."""
-        ...
 
     def put(
         self,
@@ -75,15 +69,12 @@ class Store(Retriever, Contents, Library, Writer, TermStatistics, AbstractContex
         Raises ``InputError`` for a passage that is not part of its document, ``IndexBusy`` when another writes;
         nothing of the batch is kept then.
         """
-        ...
 
     def discard(self) -> None:
         """Forgets what was put and removed since the last commit."""
-        ...
 
     def close(self) -> None:
         """Lets go of files and connections; what was not committed is dropped."""
-        ...
 
     def __enter__(self) -> Self: ...
 
