@@ -38,6 +38,7 @@ _QUESTION_MARKS = ("?", "？", "\nQ", "\n질문", "\n**Q", "\n**질문")
 # A terminator, closing quotes or brackets after it, then white space. CJK terminators need no white space.
 # The look-behind and the possessive repeats keep a long row of dots from being tried from each of them.
 _STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]»]*+(?=\s|$)|[。！？]++[\"'”’)\]»]*+")
+_DATE = re.compile(r"(?<!\d)\d{4}\.[ \t]*\d{1,2}\.(?:[ \t]*\d{1,2}\.)?")  # 2008. 8. 25.
 _NUMBER_OF_ITEM = re.compile(r"(?:^|\n)\s*\d{1,3}$")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|Sr|Jr|St|vs|etc|e\.g|i\.e|cf|al|Fig|Figs|Eq|No|Nos|vol|pp|ca|approx|resp|Inc|Ltd|Co"
@@ -161,8 +162,8 @@ def head_of(table: str) -> str:
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
     """The sentences of ``text[start:end]`` as (start, end), white space at the ends left out.
 
-    Ends at ``. ! ? …`` before white space (not after abbreviations, initials and numbers), at CJK terminators, at
-    blank lines and at line ends that are not wrapped prose. Lists and tables end a sentence at each line.
+    Ends at ``. ! ? …`` before white space (not after abbreviations, initials and numbers, nor in dates), at CJK
+    terminators, at blank lines and at line ends that are not wrapped prose. Lists and tables end one at each line.
     """
     for block in blocks(text, start, end):
         cuts = _line_cuts(text, block) | _stop_cuts(text, block)
@@ -210,10 +211,11 @@ def _stop_cuts(text: str, block: Block) -> set[int]:
     if block.kind in ("code", "table"):
         return set()
     cuts = set()
+    in_dates = {place for date in _DATE.finditer(text, block.start, block.end) for place in range(*date.span())}
     for match in _STOP.finditer(text, block.start, block.end):
         head = text[max(block.start, match.start() - 12) : match.start()]
         numbered = match.group() == "." and _NUMBER_OF_ITEM.search(head)
-        if not _ABBREVIATION.search(head + text[match.start()]) and not numbered:
+        if match.start() not in in_dates and not numbered and not _ABBREVIATION.search(head + text[match.start()]):
             cuts.add(match.end())
     return cuts
 

@@ -72,6 +72,8 @@ def test_code_within_one_line_opens_no_fence() -> None:
         ("1. Open it. Close it.\n2. Done", ["1. Open it.", "Close it.", "2. Done"]),
         ("  12. Twelve", ["12. Twelve"]),
         ("In 1999. Then", ["In 1999.", "Then"]),
+        ("2008. 8. 25.부터 직접 신청합니다. 끝.", ["2008. 8. 25.부터 직접 신청합니다.", "끝."]),
+        ("2024. 3. 1. ~ 2024. 6. 30. 동안 접수합니다.", ["2024. 3. 1. ~ 2024. 6. 30. 동안 접수합니다."]),
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
