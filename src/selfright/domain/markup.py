@@ -21,6 +21,8 @@ _HALF_STRONG = re.compile(r"(?<!\S)\*{2,3}(?=[^\sa-z_*])|(?<=[^\s*/])\*{2,3}(?!\
 _TAG = re.compile(
     r"</?(?:a|b|br|i|u|s|em|strong|code|kbd|mark|sub|sup|small|p|span|div|font|li|ul|ol)\b[^<>]{0,200}>", re.I
 )
+_ATTRIBUTE = r"(?:[#.][A-Za-z][\w-]{0,60}|[\w-]{1,60}=\"[^\"\n]{0,200}\")"
+_ATTRIBUTES = re.compile(rf"\s?\{{:?[ ]?{_ATTRIBUTE}(?:[ ]{_ATTRIBUTE}){{0,9}}[ ]?\}}")  # {#id .class width="70%"}
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 # A source that quotes its own notes, or imitates ours, must not look as if the answer cited something.
 _NOTE = r"\[(?:\s*|\^?\d{1,4}(?:\s?[,–-]\s?\d{1,4})*|\^[\w-]{1,20}|(?:source|출처)\s*:[^\[\]\n]*)\]"
@@ -49,7 +51,8 @@ def plain(text: str) -> str:
 
 def _prose(text: str) -> str:
     text = _LINE_MARKS.sub("", text)
-    text = _LINK.sub(r"\1", _IMAGE.sub("", _TAG.sub(" ", _COMMENT.sub(" ", text))))
+    text = _ATTRIBUTES.sub("", _IMAGE.sub("", _TAG.sub(" ", _COMMENT.sub(" ", text))))
+    text = _LINK.sub(r"\1", text)
     text = _without(_CITATION, text)
     for _ in range(2):
         text = _STRONG.sub(r"\2\4", text)

@@ -187,9 +187,18 @@ def _raw_cells(line: str) -> list[str]:
 
 
 def _row(names: list[str], cells: list[str]) -> str:
+    """``name: cell; …``; a cell that was merged over columns is said once."""
     if len(names) != len(cells):
-        return "; ".join(cell for cell in cells if cell)
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=True) if cell)
+        names = [""] * len(cells)
+    said: list[str] = []
+    for name, cell, before in zip(names, cells, [("", ""), *zip(names, cells, strict=True)], strict=False):
+        is_merged = cell == before[1] and (len(cell) > _SHORT_CELL or (name and name == before[0]))
+        if cell and not is_merged:
+            said.append(f"{name}: {cell}" if name else cell)
+    return "; ".join(said)
+
+
+_SHORT_CELL = 20  # characters: a number may stand in two columns with reason
 
 
 # Kinds of things that can be told by their look.

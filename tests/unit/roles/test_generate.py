@@ -140,6 +140,14 @@ def test_a_table_gives_only_the_row_asked_for() -> None:
     assert draft.citations[0].text == "| E7 | sensor broken | call the service |"
 
 
+def test_a_cell_merged_over_columns_is_said_once() -> None:
+    table = "| Fee | Fee | Spring | Summer |\n|---|---|---|---|\n| Boat | Boat | 14 | 14 |\n"
+    table += "| Pier | Pier | closed until further notice | closed until further notice |"
+    page = strip(passage(table, "fees.md"))
+    assert write("What is the fee of a boat?", page).text.endswith("Fee: Boat; Spring: 14; Summer: 14 [1]")
+    assert write("What about the pier?", page).text.endswith("Fee: Pier; Spring: closed until further notice [1]")
+
+
 def test_a_sentence_that_points_back_brings_its_predecessor() -> None:
     draft = ask("When was it first sold?")
     assert "electric kettle" in draft.text
@@ -480,3 +488,16 @@ def test_a_last_item_with_a_colon_and_no_code_behind_it_can_be_said() -> None:
     items = "- Monday is closed.\n- The museum garden opens at nine, see also:"
     text = f"Opening hours of the museum\n\n{items}\n\nThe annex is new."
     assert "opens at nine" in ask("When does the museum garden open?", [passage(text, "m.md", "Museum")]).text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('![Panel](panel.png){class="shadow wide"}', ""),
+        ('Press [Apply](apply.md){: .button target="_blank" }.', "Press Apply."),
+        ("## Setup {#setup}", "Setup"),
+        ("Write `{#id}`, or {name}.", "Write {#id}, or {name}."),
+    ],
+)
+def test_attributes_of_markdown_are_not_told(text: str, shown: str) -> None:
+    assert plain(text) == shown
