@@ -95,12 +95,7 @@ class PromptDelimiters:
         """
         lines, above = [], ""
         for n, (heading, text) in enumerate(texts, start=1):
-            said = "" if heading == above else _one_line(heading)
+            said = "" if heading == above else " ".join(heading.split()).replace("<", "‹").replace(">", "›")[:200]
             lines.append(f"{name}-{self._code} [{n}] {said}".rstrip() + f"\n{text.strip() or '…'}")
             above = heading
         return self.wrap(f"{name}s", "\n".join(lines))
-
-
-def _one_line(heading: str) -> str:
-    """A heading or an address: one line, nothing that looks like a mark."""
-    return " ".join(heading.split()).replace("<", "‹").replace(">", "›")[:200]

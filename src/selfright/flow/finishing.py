@@ -26,7 +26,7 @@ def finish(state: AgentState, tools: Tools) -> dict[str, Any]:
     abstains = tools.abstainer.should_abstain(state["question"], query_class, replace(best, draft=draft), tools.flags)
     if abstains:
         draft = _refusal(best, state, tools)
-        notes.append(_WORDS[state["language"]]["stopped"].format(reason=_reason(reason, state["language"])))
+        notes.append(_WORDS[state["language"]]["stopped"].format(reason=_REASONS[state["language"]][reason]))
     draft, unsourced = _require_sources(draft, best, state, tools)
     abstains = abstains or draft.refused
     urgent = tools.pack.urgent(state["user_text"], state["language"])
@@ -99,10 +99,6 @@ def _introduce(draft: Draft, state: AgentState) -> Draft:
     foreign = not draft.refused and said != language and quotes
     why = "foreign" if language_of(state["question"]) == language else "only_foreign"
     return first_of_all(_WORDS[language][why], draft) if foreign else draft
-
-
-def _reason(reason: StopReason, language: Language) -> str:
-    return _REASONS[language][reason]
 
 
 _REASONS: Mapping[Language, Mapping[StopReason, str]] = {

@@ -88,7 +88,7 @@ def claim_facts(text: str, sources: Sequence[Source], analyzer: TextAnalyzer) ->
         _bulk(text),
         coverage=best.coverage,
         anywhere=best.anywhere,
-        names_missing=_share_missing(names, best.tokens),
+        names_missing=(sum(name not in best.tokens for name in names) / len(names) if names else 0.0),
         numbers_missing=len(missing) / len(amounts) if amounts else 0.0,
         number_conflict=(comparable and _conflicts(missing, quantities(best.nearest[0])))
         or _misquotes(text, terms, best, analyzer),
@@ -189,10 +189,6 @@ def _names(text: str, terms: Sequence[Term]) -> list[str]:
     pattern = _FOREIGN if has_hangul(text) else _NAME
     starts = {match.start() for match in pattern.finditer(text)}
     return [term.token for term in terms if term.start in starts]
-
-
-def _share_missing(names: Sequence[str], tokens: frozenset[str]) -> float:
-    return sum(name not in tokens for name in names) / len(names) if names else 0.0
 
 
 def _conflicts(missing: Sequence[Quantity], said: Sequence[Quantity]) -> bool:

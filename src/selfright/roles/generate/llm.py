@@ -75,7 +75,7 @@ def without_echo(question: str, parsed: Sequence[ParsedSentence], rules: str = "
         seen[whole] = seen.get(whole, 0) + 1
         if seen[whole] == 1 and not _is_echo(said.text, text, asked, letters(question), secret):
             kept.append(said)
-    return [] if _is_loop(seen, len(parsed)) and not _says_more(kept) else kept
+    return [] if _is_loop(seen, len(parsed)) and not any(len(letters(said.text)) >= 8 for said in kept) else kept
 
 
 def _is_echo(said: str, text: str, asked: frozenset[str], question: str, secret: "_Rules") -> bool:
@@ -105,10 +105,6 @@ def _loop(said: Sequence[str]) -> frozenset[str]:
 
 def _is_loop(seen: dict[str, int], count: int) -> bool:
     return count >= _REPEATED and max(seen.values(), default=0) * 2 > count
-
-
-def _says_more(kept: Sequence[ParsedSentence]) -> bool:
-    return any(len(letters(said.text)) >= 8 for said in kept)
 
 
 _LONGEST = 400
