@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from selfright.visibility.colours import VISIBLE, Colour, behind_of, colour_of, words
-from selfright.visibility.lengths import HEIGHT, WIDTH, commas, number
+from selfright.visibility.values import HEIGHT, VISIBLE, WIDTH, Colour, behind_of, colour_of, commas, number, words
 
 Declared = Mapping[str, Sequence[Any]]
 """The tokens of each property, without blanks and comments."""

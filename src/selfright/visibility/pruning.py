@@ -3,14 +3,15 @@
 What other files and scripts hide is not known here. Both who index pages and who fetch them from the web go by it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from tinycss2.tokenizer import parse_component_value_list
 
 from selfright.visibility.hiding import Declared, Look, hides
-from selfright.visibility.lengths import significant
 from selfright.visibility.sheets import Node, Rule, declarations_of, styles_of
+from selfright.visibility.values import significant
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -55,7 +56,7 @@ def remove_unseen(root: "HtmlElement") -> None:
 
     sheets = tuple((style.get("media") or "", style.text or "") for style in root.iter("style"))
     styles, doomed = styles_of(sheets), []
-    nodes: list[tuple[Node, Look, list[Any]]] = []
+    nodes: list[tuple[Node, Look, Iterator[int]]] = []
     tried = 0
     walker = etree.iterwalk(root, events=("start", "end"))
     for event, element in walker:
@@ -63,7 +64,8 @@ def remove_unseen(root: "HtmlElement") -> None:
             if nodes and nodes[-1][0].etree_element is element:
                 nodes.pop()
             continue
-        node, above = _node(element, nodes)
+        parent, above, places = nodes[-1] if nodes else (None, Look(), iter((0,)))
+        node = Node(element, parent, next(places), parent.etree_children if parent else ())
         if not isinstance(element.tag, str) or element.tag in _UNREAD:
             walker.skip_subtree()
             continue
@@ -76,18 +78,12 @@ def remove_unseen(root: "HtmlElement") -> None:
             doomed.append(element)
             walker.skip_subtree()
         elif not look.shows_text:
-            _blank(element)
-        nodes.append((node, look, list(element)))
+            element.text = None
+            for child in element:
+                child.tail = None
+        nodes.append((node, look, count()))
     for element in doomed:
-        _remove(element)
-
-
-def _node(element: "HtmlElement", nodes: Sequence[tuple[Node, Look, list[Any]]]) -> tuple[Node, Look]:
-    if not nodes:
-        return Node.of(element), Look()
-    parent, look, siblings = nodes[-1]
-    parent.child += 1
-    return Node.of(element, parent, parent.child - 1, siblings), look
+        element.drop_tree()
 
 
 def _look(found: list[Rule], node: Node, above: Look) -> tuple[Look, bool]:
@@ -137,20 +133,3 @@ def _resolve(tokens: Sequence[Any], variables: Mapping[str, Sequence[Any]], dept
         if len(found) > _MOST_TOKENS:
             return found[:_MOST_TOKENS]
     return found
-
-
-def _blank(element: "HtmlElement") -> None:
-    element.text = None
-    for child in element:
-        child.tail = None
-
-
-def _remove(element: "HtmlElement") -> None:
-    parent, before = element.getparent(), element.getprevious()
-    if parent is None:
-        return
-    if element.tail and before is None:
-        parent.text = (parent.text or "") + element.tail
-    elif element.tail and before is not None:
-        before.tail = (before.tail or "") + element.tail
-    parent.remove(element)

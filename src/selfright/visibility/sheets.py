@@ -6,21 +6,19 @@ Rules with ``:has()``, ``:lang()``, or combinators within ``:is()`` and ``:not()
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from cssselect2.compiler import CompiledSelector
-from cssselect2.parser import Selector, SelectorError
+from cssselect2.parser import CombinedSelector, CompoundSelector, Selector, SelectorError
 from cssselect2.parser import parse as parse_selectors
 from tinycss2.parser import parse_blocks_contents, parse_stylesheet
 from tinycss2.serializer import serialize
 from tinycss2.tokenizer import parse_component_value_list
 
 from selfright.visibility.hiding import PROPERTIES, Declared, hides
-from selfright.visibility.lengths import significant
-from selfright.visibility.media import applies, condition
-from selfright.visibility.selectors import chain_of, is_cheap, key_of
+from selfright.visibility.values import applies, commas, condition, significant, words
 
 BROWSER = """
 [hidden], [aria-hidden="true" i], dialog:not([open]), [popover], template, noembed, noframes, datalist, rp
@@ -31,6 +29,16 @@ BROWSER = """
 
 _MOST_RULES = 20_000
 _MATCHED = 10  # times the cost of one that is only tried
+_CHEAP = frozenset((
+    "LocalNameSelector", "IDSelector", "ClassSelector", "AttributeSelector", "PseudoClassSelector",
+    "FunctionalPseudoClassSelector", "NegationSelector", "MatchesAnySelector", "SpecificityAdjustmentSelector",
+))  # fmt: skip
+_COSTLY_CLASSES = ("lang", "disabled", "enabled")
+_KEYS = (
+    ("IDSelector", "ident", "#"),
+    ("ClassSelector", "class_name", "."),
+    ("LocalNameSelector", "lower_local_name", ""),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,37 +56,21 @@ class _Part:
     rules: tuple[Rule, ...]  # where it is the last of its selector
 
 
-@dataclass(slots=True)
 class Node:
     """An element as cssselect2 sees one, with what it and those before and above it have matched, as bits."""
 
-    etree_element: Any
-    parent: "Node | None" = None
-    index: int = 0
-    etree_siblings: Sequence[Any] = ()
-    matched: int = 0
-    above: int = 0
-    last: int = 0  # of the child before
-    children: int = 0  # of all children so far
-    child: int = 0  # the number of the next one
-    in_html_document: bool = True
-    local_name: str = ""
-    id: str | None = None
-    classes: frozenset[str] = field(default_factory=frozenset)
+    in_html_document = True
 
-    @classmethod
-    def of(cls, element: Any, parent: "Node | None" = None, index: int = 0, siblings: Sequence[Any] = ()) -> "Node":
-        """Reads the element."""
-        name = element.tag.lower() if isinstance(element.tag, str) else ""
-        node = cls(element, parent, index, siblings or (element,), local_name=name, id=element.get("id"))
-        node.id, names = (node.id or "").lower() or None, (element.get("class") or "").split()
-        node.classes = frozenset((*names, *map(str.lower, names)))  # without a doctype, large letters do not count
-        return node
-
-    @property
-    def etree_children(self) -> list[Any]:
-        """Its children."""
-        return list(self.etree_element)
+    def __init__(
+        self, element: Any, parent: "Node | None" = None, index: int = 0, siblings: Sequence[Any] = ()
+    ) -> None:
+        self.etree_element, self.parent, self.index = element, parent, index
+        self.etree_siblings, self.etree_children = siblings or (element,), list(element)
+        self.local_name = element.tag.lower() if isinstance(element.tag, str) else ""
+        self.id, names = (element.get("id") or "").lower() or None, (element.get("class") or "").split()
+        self.classes = frozenset((*names, *map(str.lower, names)))  # without a doctype, large letters do not count
+        self.matched = self.above = 0
+        self.last = self.children = 0  # what the child before has matched, and all children so far
 
 
 class Styles:
@@ -102,50 +94,39 @@ class Styles:
 
         It has to be asked of all elements in the order of the page.
         """
-        tried = 0
-        above, last, children, ancestors = 0, 0, 0, 0
-        if (parent := node.parent) is not None:
-            above, last, children, ancestors = (
-                parent.matched,
-                parent.last,
-                parent.children,
-                parent.above | parent.matched,
-            )
-        reach = self._first | (ancestors << 1) & self._after[" "] | (above << 1) & self._after[">"]
-        reach |= (last << 1) & self._after["+"] | (children << 1) & self._after["~"]
+        tried, reach = 0, self._first
+        if parent := node.parent:
+            node.above = parent.above | parent.matched
+            before = {" ": node.above, ">": parent.matched, "+": parent.last, "~": parent.children}
+            for combinator, bits in before.items():
+                reach |= (bits << 1) & self._after[combinator]
         found: list[Rule] = []
         for key in ("*", node.local_name, f"#{node.id}", *(f".{name}" for name in node.classes)):
-            bits = self._buckets.get(key, ())
-            tried += len(bits)
-            for bit in bits:
+            for bit in self._buckets.get(key, ()):
                 part = self._parts[bit]
-                tried += len(node.etree_siblings) if part.scans else 0
+                tried += 1 + (len(node.etree_siblings) if part.scans else 0)
                 if reach >> bit & 1 and part.test(node):
                     node.matched |= 1 << bit
                     found += part.rules
-        node.above = ancestors
-        if parent is not None:
-            parent.last, parent.children = node.matched, children | node.matched
+        if parent:
+            parent.last, parent.children = node.matched, parent.children | node.matched
         return sorted(found, key=lambda rule: rule.order), tried + _MATCHED * len(found)
 
     def _read(self, nodes: Sequence[Any], parents: tuple[str, ...], sure: bool, origin: int) -> None:
         for node in nodes:
             if node.type == "qualified-rule":
-                selectors = tuple(_nest(_selectors(node.prelude), parents))
+                own = [serialize(part).strip() for part in commas(node.prelude, with_blanks=True)]
+                selectors = tuple(_nest(own, parents))
                 content = parse_blocks_contents(node.content, True, True)
-                self._add(selectors, [each for each in content if each.type == "declaration"], sure, origin)
+                self._add(selectors, content, sure, origin)
                 self._read(content, selectors, sure, origin)
-            elif node.type == "at-rule" and node.content is not None:
-                is_sure = condition(node)
-                if is_sure is not None:
-                    content = parse_blocks_contents(node.content, True, True)
-                    own = [each for each in content if each.type == "declaration"]
-                    self._add(parents, own, sure and is_sure, origin)
-                    self._read(content, parents, sure and is_sure, origin)
+            elif node.type == "at-rule" and node.content is not None and (is_sure := condition(node)) is not None:
+                content = parse_blocks_contents(node.content, True, True)
+                self._add(parents, content, sure and is_sure, origin)
+                self._read(content, parents, sure and is_sure, origin)
 
-    def _add(self, selectors: Sequence[str], declarations: Sequence[Any], sure: bool, origin: int) -> None:
-        kept = [each for each in declarations if each.lower_name in PROPERTIES or each.name.startswith("--")]
-        if not kept:
+    def _add(self, selectors: Sequence[str], content: Sequence[Any], sure: bool, origin: int) -> None:
+        if not (kept := _declarations(content)):
             return
         if len(self._parts) + len(selectors) > _MOST_RULES:
             raise ValueError(f"it has more than {_MOST_RULES:,} style rules")
@@ -158,8 +139,13 @@ class Styles:
                 continue
 
     def _add_selector(self, selector: Any, declarations: Sequence[Any], sure: bool, origin: int) -> None:
-        chain = list(chain_of(selector.parsed_tree))
-        if not all(is_cheap(simple) for _, compound in chain for simple in compound.simple_selectors):
+        chain: list[tuple[str, Any]] = []  # the compounds from left to right, each with the combinator before it
+        tree = selector.parsed_tree
+        while isinstance(tree, CombinedSelector):
+            chain.insert(0, (tree.combinator, tree.right))
+            tree = tree.left
+        chain.insert(0, ("", tree))
+        if not all(_is_cheap(simple) for _, compound in chain for simple in compound.simple_selectors):
             return
         tests = [CompiledSelector(Selector(compound)) for _, compound in chain]
         rules = tuple(_rules(declarations, origin, tuple(selector.specificity), len(self._parts), sure))
@@ -169,48 +155,54 @@ class Styles:
             bit = len(self._parts)
             scans = "of-type" in repr(compound)
             self._parts.append(_Part(test.test, scans, rules if place == len(chain) - 1 else ()))
-            self._buckets.setdefault(key_of(compound), []).append(bit)
+            self._buckets.setdefault(_key_of(compound), []).append(bit)
             if place:
                 self._after[combinator] |= 1 << bit
             else:
                 self._first |= 1 << bit
 
 
-@lru_cache(maxsize=16)
-def styles_of(sheets: tuple[tuple[str, str], ...]) -> Styles:
-    """The rules of these sheets, each with its media; those of pages that share them are read once."""
-    return Styles(sheets)
+def _is_cheap(simple: Any) -> bool:
+    """Whether testing it takes about one step, or one for each sibling."""
+    if type(simple).__name__ not in _CHEAP:
+        return False
+    inner = [each.parsed_tree for each in getattr(simple, "selector_list", ())]
+    return (
+        not str(getattr(simple, "name", "")).endswith(_COSTLY_CLASSES)
+        and not any(token.type == "ident" and token.value == "of" for token in getattr(simple, "arguments", ()))
+        and all(isinstance(tree, CompoundSelector) and all(map(_is_cheap, tree.simple_selectors)) for tree in inner)
+    )
+
+
+def _key_of(compound: CompoundSelector) -> str:
+    """Where a compound is looked for: by its id, a class, its tag, or among all elements."""
+    of = {type(simple).__name__: simple for simple in reversed(compound.simple_selectors)}
+    return next((f"{sign}{getattr(of[kind], name)}" for kind, name, sign in _KEYS if kind in of), "*")
+
+
+styles_of = lru_cache(maxsize=16)(Styles)
+"""The rules of some sheets, each with its media; those of pages that share them are read once."""
 
 
 def declarations_of(style: str) -> list[Rule]:
     """The rules of an element's own attribute ``style``."""
-    found = parse_blocks_contents(style, True, True)
-    return list(_rules([each for each in found if each.type == "declaration"], 2, (), 0, True))
+    return list(_rules(_declarations(parse_blocks_contents(style, True, True)), 2, (), 0, True))
+
+
+def _declarations(content: Sequence[Any]) -> list[Any]:
+    declarations = (each for each in content if each.type == "declaration")
+    return [each for each in declarations if each.lower_name in PROPERTIES or each.name.startswith("--")]
 
 
 def _rules(declarations: Sequence[Any], origin: int, weight: tuple[int, ...], place: int, sure: bool) -> Iterator[Rule]:
     for important in (False, True):
-        declared: dict[str, Sequence[Any]] = {}
-        for each in declarations:
-            if each.important == important and (each.lower_name in PROPERTIES or each.name.startswith("--")):
-                declared[each.name if each.name.startswith("--") else each.lower_name] = significant(each.value)
-        if declared and (sure or _may_hide(declared)):
+        declared: Declared = {
+            each.name if each.name.startswith("--") else each.lower_name: significant(each.value)
+            for each in declarations
+            if each.important == important
+        }
+        if declared and (sure or hides(declared) or words(declared.get("visibility", ())) & {"hidden", "collapse"}):
             yield Rule((important, 9 if important and not origin else origin, weight, place), declared)
-
-
-def _may_hide(declared: Declared) -> bool:
-    words = {token.lower_value for token in declared.get("visibility", ()) if token.type == "ident"}
-    return hides(declared) or bool(words & {"hidden", "collapse"})
-
-
-def _selectors(prelude: Sequence[Any]) -> list[str]:
-    parts: list[list[Any]] = [[]]
-    for token in prelude:
-        if token.type == "literal" and token.value == ",":
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return [serialize(part).strip() for part in parts]
 
 
 def _nest(selectors: Sequence[str], parents: tuple[str, ...]) -> Iterator[str]:
