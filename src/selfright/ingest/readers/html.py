@@ -3,8 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from lxml import etree, html
+from lxml.html import HtmlElement
 
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile, decode
@@ -12,9 +14,6 @@ from selfright.ingest.readers import markup
 from selfright.ingest.readers.html_writer import HEADINGS, Writer, whole
 from selfright.ingest.readers.tables import Cell, tables
 from selfright.visibility.pruning import check_attributes, remove_unseen
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
 
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _DROPPED = frozenset(
@@ -45,8 +44,6 @@ def read(file: SourceFile) -> Iterator[Document]:
 
 def fragment_text(text: str) -> str:
     """A piece of HTML as Markdown; as it is where it is none."""
-    from lxml import etree, html
-
     try:
         check_attributes(text.encode())
         root = html.document_fromstring(text.encode(), parser=html.HTMLParser(encoding="utf-8", no_network=True))
@@ -56,9 +53,7 @@ def fragment_text(text: str) -> str:
     return markup.join_blocks(_blocks(root))
 
 
-def _parse(text: str, file: SourceFile) -> "HtmlElement":
-    from lxml import etree, html
-
+def _parse(text: str, file: SourceFile) -> HtmlElement:
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, no_network=True)
     try:
         check_attributes(text.encode())
@@ -74,7 +69,7 @@ def _parse(text: str, file: SourceFile) -> "HtmlElement":
     return root
 
 
-def _canonical(root: "HtmlElement") -> str | None:
+def _canonical(root: HtmlElement) -> str | None:
     for link in root.iter("link"):
         href = (link.get("href") or "").strip()
         if "canonical" in (link.get("rel") or "").lower().split() and urlsplit(href).scheme in ("http", "https"):
@@ -82,7 +77,7 @@ def _canonical(root: "HtmlElement") -> str | None:
     return None
 
 
-def _title(root: "HtmlElement") -> str:
+def _title(root: HtmlElement) -> str:
     """A page's own title: the first heading where ``<title>`` repeats it, else ``<title>`` up to its first ``|``."""
     headings = (_line(_blocks(node)) for node in root.iter("h1"))
     titles = (markup.one_blank(node.text_content()) for node in root.iter("title"))
@@ -90,10 +85,8 @@ def _title(root: "HtmlElement") -> str:
     return heading if not title or (heading and heading in title) else title.split(" | ")[0]
 
 
-def _blocks(root: "HtmlElement") -> list[markup.Block]:
+def _blocks(root: HtmlElement) -> list[markup.Block]:
     """The tree in reading order, walked without recursion: pages may nest as deep as they like."""
-    from lxml import etree
-
     writer = Writer()
     walker = etree.iterwalk(root, events=("start", "end"))
     skipped: HtmlElement | None = None
@@ -115,7 +108,7 @@ def _blocks(root: "HtmlElement") -> list[markup.Block]:
     return writer.blocks()
 
 
-def _is_dropped(element: "HtmlElement") -> bool:
+def _is_dropped(element: HtmlElement) -> bool:
     if element.tag == "header":  # a page's banner goes, an article's own head stays
         return not any(above.tag in ("article", "main") for above in element.iterancestors())
     if element.tag == "button" and element.get("aria-expanded") is not None:  # it opens what its heading is about
@@ -127,7 +120,7 @@ def _is_dropped(element: "HtmlElement") -> bool:
     return _lies_over(element)
 
 
-def _lies_over(element: "HtmlElement") -> bool:
+def _lies_over(element: HtmlElement) -> bool:
     """Whether it is a box that stands before the page (a dialog, a consent banner), not a part of its text."""
     is_box = (
         element.get("role") in _OVER_ROLES
@@ -138,7 +131,7 @@ def _lies_over(element: "HtmlElement") -> bool:
     return is_box and next(element.iter(*_CONTENT), None) is None
 
 
-def _asks_consent(element: "HtmlElement") -> bool:
+def _asks_consent(element: HtmlElement) -> bool:
     names = f"{element.get('id') or ''} {element.get('class') or ''}"
     if element.tag not in ("div", "section", "form") or _CONSENT.search(names) is None:
         return False
@@ -147,7 +140,7 @@ def _asks_consent(element: "HtmlElement") -> bool:
     return is_short and not any(above.tag in _CONTENT for above in element.iterancestors())
 
 
-def _is_anchor(link: "HtmlElement") -> bool:
+def _is_anchor(link: HtmlElement) -> bool:
     """Whether a link only points to the heading that it stands in: ``¶``, nothing to be read, or words beside it."""
     href = link.get("href") or ""
     if "#" not in href:
@@ -159,7 +152,7 @@ def _is_anchor(link: "HtmlElement") -> bool:
     return above is not None and href == f"#{above.get('id')}" and above.text_content().strip() != text
 
 
-def _is_data(table: "HtmlElement") -> bool:
+def _is_data(table: HtmlElement) -> bool:
     """Whether a table holds data; older pages lay their text out in tables, with headings and tables inside.
 
     One with headers of its own may have tables in its cells, but not tables within those.
@@ -173,22 +166,22 @@ def _is_data(table: "HtmlElement") -> bool:
     return all(may_nest and _above(each, "th") is not None for each in inside)
 
 
-def _own_rows(table: "HtmlElement") -> list["HtmlElement"]:
+def _own_rows(table: HtmlElement) -> list[HtmlElement]:
     """The rows as they are shown, those of a ``tfoot`` last."""
     own = [row for row in table.iter("tr") if _above(row, "table") is table]
     return sorted(own, key=lambda row: _group(row) == "tfoot")
 
 
-def _above(element: "HtmlElement", tag: str) -> "HtmlElement | None":
+def _above(element: HtmlElement, tag: str) -> HtmlElement | None:
     return next(element.iterancestors(tag), None)
 
 
-def _group(row: "HtmlElement") -> str:
+def _group(row: HtmlElement) -> str:
     above = row.getparent()
     return str(above.tag) if above is not None else ""
 
 
-def _data(table: "HtmlElement") -> Iterator[markup.Block]:
+def _data(table: HtmlElement) -> Iterator[markup.Block]:
     """Caption, table and behind it the tables in its cells; a row of headers among the others begins a new table."""
     for caption in table.iterchildren("caption"):
         yield "paragraph", _line(_blocks(caption))
@@ -199,7 +192,7 @@ def _data(table: "HtmlElement") -> Iterator[markup.Block]:
     yield from inner
 
 
-def _is_head(row: "HtmlElement", cells: Sequence[Cell]) -> bool:
+def _is_head(row: HtmlElement, cells: Sequence[Cell]) -> bool:
     group = _group(row)
     return group == "thead" or (group != "tfoot" and len(cells) > 1 and all(cell.is_label for cell in cells))
 
@@ -215,7 +208,7 @@ def _parts(rows: Sequence[Sequence[Cell]], is_head: Sequence[bool]) -> Iterator[
             begin = n
 
 
-def _cells(own: Sequence["HtmlElement"], inner: list[markup.Block]) -> list[list[Cell]]:
+def _cells(own: Sequence[HtmlElement], inner: list[markup.Block]) -> list[list[Cell]]:
     """The rows; tables in cells go to ``inner``."""
     groups = [row.getparent() for row in own]
     left = Counter(groups)

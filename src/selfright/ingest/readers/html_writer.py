@@ -2,14 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from lxml.html import HtmlElement
 
 from selfright.domain.text import BlockKind
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.word_numbers import roman
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
@@ -46,14 +44,14 @@ class _List:
     has_asked: bool = False
 
     @classmethod
-    def of(cls, element: "HtmlElement") -> "_List":
+    def of(cls, element: HtmlElement) -> "_List":
         if element.tag != "ol":
             return cls("-", is_deep=True) if element.tag == "ul" else cls()
         step = 1 if element.get("reversed") is None else -1
         first = whole(element.get("start"), 1 if step > 0 else len(element.findall("li")))
         return cls(element.get("type") or "1", is_deep=True, number=first - step, step=step)
 
-    def mark(self, item: "HtmlElement") -> str:
+    def mark(self, item: HtmlElement) -> str:
         """What stands in front of the next item."""
         if self.kind in ("", "-"):
             return "-"
@@ -89,7 +87,7 @@ class Writer:
         self._mark = self._label = self._above = ""
         self._in_label = self._is_behind_answer = False
 
-    def open(self, element: "HtmlElement") -> None:
+    def open(self, element: HtmlElement) -> None:
         """An element begins."""
         tag = str(element.tag)
         if tag in _BLOCKS:
@@ -111,7 +109,7 @@ class Writer:
         if text:
             self._pieces.append(text if self._code else _BLANKS.sub(" ", text))
 
-    def close(self, element: "HtmlElement") -> None:
+    def close(self, element: HtmlElement) -> None:
         """An element ends."""
         tag = str(element.tag)
         if tag in _BLOCKS:

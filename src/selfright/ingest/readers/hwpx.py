@@ -4,15 +4,13 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
-from typing import TYPE_CHECKING
+
+from lxml.etree import _Element
 
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup, packed
 from selfright.ingest.readers.tables import Cell, tables
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 _KIND = ("Hangul document", ".hwpx")
 _MEDIA_TYPE = "application/hwp+zip"
@@ -48,16 +46,16 @@ def read(file: SourceFile) -> Iterator[Document]:
     yield file.document(text, title or markup.first_heading(text), _MEDIA_TYPE)
 
 
-def _name(element: "_Element") -> str:
+def _name(element: _Element) -> str:
     """The tag without its namespace, which differs between versions of the format."""
     return str(element.tag).rpartition("}")[2]
 
 
-def _title(package: "_Element") -> str:
+def _title(package: _Element) -> str:
     return next((" ".join((node.text or "").split()) for node in package.iter() if _name(node) == "title"), "")
 
 
-def _styles(header: "_Element") -> Mapping[str, int]:
+def _styles(header: _Element) -> Mapping[str, int]:
     """The level of a heading by a style's number."""
     levels: dict[str, int] = {}
     for style in (node for node in header.iter() if _name(node) == "style"):
@@ -69,7 +67,7 @@ def _styles(header: "_Element") -> Mapping[str, int]:
     return levels
 
 
-def _blocks(parent: "_Element", styles: Mapping[str, int]) -> Iterator[markup.Block]:
+def _blocks(parent: _Element, styles: Mapping[str, int]) -> Iterator[markup.Block]:
     for child in _nearest(parent, _APART):
         if _name(child) == "p":
             yield _paragraph(child, styles)
@@ -78,7 +76,7 @@ def _blocks(parent: "_Element", styles: Mapping[str, int]) -> Iterator[markup.Bl
             yield from _table(child, styles)
 
 
-def _paragraph(paragraph: "_Element", styles: Mapping[str, int]) -> markup.Block:
+def _paragraph(paragraph: _Element, styles: Mapping[str, int]) -> markup.Block:
     text = "\n".join(filter(None, map(markup.one_blank, _visible(paragraph).split("\n"))))
     level = styles.get(paragraph.get("styleIDRef") or "", 0)
     if text and level and len(text) <= _HEADING_LENGTH:
@@ -86,7 +84,7 @@ def _paragraph(paragraph: "_Element", styles: Mapping[str, int]) -> markup.Block
     return "paragraph", text
 
 
-def _table(table: "_Element", styles: Mapping[str, int]) -> Iterator[markup.Block]:
+def _table(table: _Element, styles: Mapping[str, int]) -> Iterator[markup.Block]:
     """A table with its caption, and behind it the tables that stand in its cells."""
     for caption in (child for child in table if _name(child) == "caption"):
         yield from _blocks(caption, styles)
@@ -98,24 +96,24 @@ def _table(table: "_Element", styles: Mapping[str, int]) -> Iterator[markup.Bloc
             yield from _table(inner, styles)
 
 
-def _as_cell(cell: "_Element") -> Cell:
+def _as_cell(cell: _Element) -> Cell:
     wide, deep = (_number(cell, "cellSpan", key, 1) for key in ("colSpan", "rowSpan"))
     return Cell(" ".join(_cell(cell)), wide, deep, _number(cell, "cellAddr", "colAddr", 0))
 
 
-def _number(cell: "_Element", name: str, key: str, least: int) -> int:
+def _number(cell: _Element, name: str, key: str, least: int) -> int:
     """A number that belongs to a cell; the least where there is none."""
     said = next((child.get(key) or "" for child in cell if _name(child) == name), "")
     return min(max(int(said), least), _MOST_PLACES) if said.isdecimal() and len(said) < 9 else least
 
 
-def _cell(cell: "_Element") -> Iterator[str]:
+def _cell(cell: _Element) -> Iterator[str]:
     for paragraph in _nearest(cell, frozenset(("p",))):
         yield _visible(paragraph)
         yield from _cell(paragraph)
 
 
-def _inner_tables(parent: "_Element") -> Iterator["_Element"]:
+def _inner_tables(parent: _Element) -> Iterator[_Element]:
     for child in _nearest(parent, _APART):
         if _name(child) == "tbl":
             yield child
@@ -123,7 +121,7 @@ def _inner_tables(parent: "_Element") -> Iterator["_Element"]:
             yield from _inner_tables(child)
 
 
-def _nearest(parent: "_Element", names: frozenset[str]) -> Iterator["_Element"]:
+def _nearest(parent: _Element, names: frozenset[str]) -> Iterator[_Element]:
     """What has one of the names and belongs to ``parent`` itself, not to a paragraph or table within it."""
     for child in parent:
         name = _name(child)
@@ -133,7 +131,7 @@ def _nearest(parent: "_Element", names: frozenset[str]) -> Iterator["_Element"]:
             yield from _nearest(child, names)
 
 
-def _visible(paragraph: "_Element") -> str:
+def _visible(paragraph: _Element) -> str:
     """The text of a paragraph's own runs; what hangs on it has paragraphs of its own."""
     pieces: list[str] = []
     for run in (child for child in paragraph if _name(child) == "run"):

@@ -4,19 +4,16 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import anydoc
+from anydoc import Format
+from lxml.etree import _Element
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup, opendocument, packed, sheets, slides, word, workbook
 from selfright.ingest.readers.office_text import blocks
-
-if TYPE_CHECKING:
-    from anydoc import Format
-    from lxml.etree import _Element
 
 _WORD, _SLIDES, _BOOK = ("Word document", ".docx"), ("PowerPoint presentation", ".pptx"), ("Excel workbook", ".xlsx")
 _MICROSOFT = "application/vnd.openxmlformats-officedocument."
@@ -25,7 +22,7 @@ _NO_TITLE = frozenset(("Word Document", "PowerPoint Presentation", "PowerPoint í
 _HIDDEN_RTF = re.compile(
     rb"\{(?:[^{}\\]|\\(?!v[^a-z]|par\b|[{}]).){0,300}\\v(?![a-z0-9])(?:[^{}\\]|\\(?!v0|par\b).)*\}", re.DOTALL
 )
-_Change = Callable[[dict[str, "_Element"]], dict[str, int] | None]
+_Change = Callable[[dict[str, _Element]], dict[str, int] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,7 @@ class _Form:
     """A format: what people and the library call it; what is changed before it is read, where it is an archive."""
 
     kind: packed.Kind
-    library: "Format"
+    library: Format
     media_type: str
     change: _Change | None = None
     is_archive: bool = True

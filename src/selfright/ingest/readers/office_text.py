@@ -1,22 +1,21 @@
 """The Markdown of what the office library read: headings, paragraphs, numbered lists, tables and notes, in order."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import anydoc
 
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.tables import Cell, tables
 from selfright.ingest.readers.word import NUMBERED
 from selfright.ingest.readers.word_numbers import letters, roman
 
-if TYPE_CHECKING:
-    import anydoc
-
 _BLANK = Cell("")
 _Block = Any  # the library's; its own types confuse the list with a field of that name
 _Notes = Mapping[str, Sequence[_Block]]
 
 
-def blocks(document: "anydoc.Document") -> Iterator[markup.Block]:
+def blocks(document: anydoc.Document) -> Iterator[markup.Block]:
     """The blocks of a document; a note stands behind the block that refers to it."""
     yield from _blocks(document.blocks, {note.id: note.blocks for note in document.notes})
 
@@ -40,18 +39,18 @@ def _blocks(found: Sequence[_Block], notes: _Notes) -> Iterator[markup.Block]:
             yield from _blocks(block.blocks or (), notes)
 
 
-def _paragraph(content: Sequence["anydoc.Inline"] | None, notes: _Notes) -> Iterator[markup.Block]:
+def _paragraph(content: Sequence[anydoc.Inline] | None, notes: _Notes) -> Iterator[markup.Block]:
     lines = _text(content).replace(NUMBERED, "").split("\n")
     yield "paragraph", "\n".join(filter(None, map(markup.one_blank, lines)))
     yield from _notes(content, notes)
 
 
-def _notes(content: Sequence["anydoc.Inline"] | None, notes: _Notes) -> Iterator[markup.Block]:
+def _notes(content: Sequence[anydoc.Inline] | None, notes: _Notes) -> Iterator[markup.Block]:
     for name in _note_names(content):
         yield from _blocks(notes.get(name, ()), {})
 
 
-def _note_names(content: Sequence["anydoc.Inline"] | None) -> Iterator[str]:
+def _note_names(content: Sequence[anydoc.Inline] | None) -> Iterator[str]:
     for inline in content or ():
         if inline.kind == "note_ref":
             yield inline.note_id or ""
@@ -59,7 +58,7 @@ def _note_names(content: Sequence["anydoc.Inline"] | None) -> Iterator[str]:
             yield from _note_names(inline.content)
 
 
-def _text(content: Sequence["anydoc.Inline"] | None) -> str:
+def _text(content: Sequence[anydoc.Inline] | None) -> str:
     pieces = []
     for inline in content or ():
         if inline.kind == "link":
@@ -73,11 +72,11 @@ def _text(content: Sequence["anydoc.Inline"] | None) -> str:
     return "".join(pieces)
 
 
-def _line(content: Sequence["anydoc.Inline"] | None) -> str:
+def _line(content: Sequence[anydoc.Inline] | None) -> str:
     return markup.one_blank(_text(content).replace(NUMBERED, ""))
 
 
-def _items(items: "anydoc.List", notes: _Notes, depth: int) -> Iterator[markup.Block]:
+def _items(items: anydoc.List, notes: _Notes, depth: int) -> Iterator[markup.Block]:
     below = "  " * (depth + 1)
     for number, item in enumerate(items.items, items.start):
         label = "" if items.marker == "bullet" else item.marker_label or f"{_ordinal(items.marker, number)}."
@@ -112,7 +111,7 @@ def _ordinal(marker: str, number: int) -> str:
     return sign.upper() if marker.startswith("upper") else sign
 
 
-def _table(table: "anydoc.Table", notes: _Notes) -> Iterator[markup.Block]:
+def _table(table: anydoc.Table, notes: _Notes) -> Iterator[markup.Block]:
     """A table, and behind it the tables and notes of its cells; a table of one cell is a frame around what is in it."""
     held = [slot.cell for row in table.grid for slot in row if slot.cell is not None]
     if len(held) == 1:
@@ -135,14 +134,14 @@ def _notes_within(block: _Block, notes: _Notes) -> Iterator[markup.Block]:
         yield from _notes_within(of, notes)
 
 
-def cells(table: "anydoc.Table") -> Iterator[list[Cell | None]]:
+def cells(table: anydoc.Table) -> Iterator[list[Cell | None]]:
     """The places of a table row by row: the cell that begins there, None where another one reaches."""
     for row in table.grid:
         held = (slot.cell for slot in row)
         yield [of and (_cell(of) if of.blocks or of.col_span > 1 or of.row_span > 1 else _BLANK) for of in held]
 
 
-def _cell(cell: "anydoc.Cell") -> Cell:
+def _cell(cell: anydoc.Cell) -> Cell:
     said = [inline for block in cell.blocks for inline in block.content or () if (inline.text or "").strip()]
     is_label = bool(said) and all(inline.style and inline.style.bold for inline in said)
     return Cell(" ".join(_words(cell.blocks)), cell.col_span, cell.row_span, is_label=is_label)

@@ -3,12 +3,10 @@
 from bisect import bisect_left
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import TYPE_CHECKING
+
+from lxml.etree import _Element
 
 from selfright.ingest.readers import markup, packed
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 _OPEN = "urn:oasis:names:tc:opendocument:xmlns"
 _TEXT, _TABLE, _OFFICE, _DRAW, _STYLE, _SHOW = (
@@ -47,7 +45,7 @@ _HIDES_BY_STYLE = {
 }
 
 
-def change(parts: dict[str, "_Element"]) -> dict[str, int]:
+def change(parts: dict[str, _Element]) -> dict[str, int]:
     """Takes out what is not shown; how many formulas have no value, by the name of the sheet.
 
     Raises ``ValueError`` when there is no content.
@@ -75,13 +73,13 @@ def change(parts: dict[str, "_Element"]) -> dict[str, int]:
 class _Styles:
     """Which styles hide what has them."""
 
-    def __init__(self, parts: dict[str, "_Element"]) -> None:
+    def __init__(self, parts: dict[str, _Element]) -> None:
         roots = [parts[name] for name in ("styles.xml", "content.xml") if name in parts]
         found = [style for root in roots for style in root.iter(f"{_STYLE}style")]
         self._named = {(of.get(f"{_STYLE}family") or "", of.get(f"{_STYLE}name") or ""): of for of in found}
         self._said: dict[tuple[str, str], str] = {}
 
-    def is_hidden(self, node: "_Element") -> bool:
+    def is_hidden(self, node: _Element) -> bool:
         """Whether a node is not shown: by itself, or by its style."""
         tag = str(node.tag)
         if tag in _HIDES_ITSELF:
@@ -105,7 +103,7 @@ class _Styles:
         return self._said[key]
 
 
-def _take_out(node: "_Element") -> None:
+def _take_out(node: _Element) -> None:
     """Takes a node out and leaves the text behind it where it is; a hidden mark hides its paragraph."""
     if node.tag == f"{_TEXT}hidden-paragraph":
         node = next(node.iterancestors(_PARAGRAPH), node)
@@ -119,7 +117,7 @@ def _take_out(node: "_Element") -> None:
     parent.remove(node)
 
 
-def _of_pages(styles: "_Element | None") -> Iterator["_Element"]:
+def _of_pages(styles: _Element | None) -> Iterator[_Element]:
     """The blocks of the headers, then those of the footers, each that says anything but the page, once."""
     seen: set[str] = set()
     if styles is None:
@@ -133,7 +131,7 @@ def _of_pages(styles: "_Element | None") -> Iterator["_Element"]:
                 yield deepcopy(block)
 
 
-def _as_box(shape: "_Element") -> None:
+def _as_box(shape: _Element) -> None:
     """A drawn shape with text is read as a box with text, or its words would run into those around it."""
     if next(shape.iter(_PARAGRAPH), None) is None or next(shape.iterancestors(f"{_DRAW}page"), None) is not None:
         return
@@ -143,7 +141,7 @@ def _as_box(shape: "_Element") -> None:
     shape.append(box)
 
 
-def _take_out_columns(table: "_Element") -> None:
+def _take_out_columns(table: _Element) -> None:
     hidden: list[int] = []
     place = 0
     for column in table.iter(f"{_TABLE}table-column"):
@@ -168,12 +166,12 @@ def _take_out_columns(table: "_Element") -> None:
                 row.remove(cell)
 
 
-def _times(node: "_Element", what: str = "repeated") -> int:
+def _times(node: _Element, what: str = "repeated") -> int:
     said = node.get(f"{_TABLE}number-columns-{what}") or "1"
     return min(max(int(said), 1), _MOST_COLUMNS) if said.isdecimal() and len(said) < 9 else 1
 
 
-def _entitle(page: "_Element", number: int) -> None:
+def _entitle(page: _Element, number: int) -> None:
     """A slide without a title is called by its number."""
     frames = [frame for frame in page.iter(f"{_DRAW}frame") if frame.get(f"{_SHOW}class") == "title"]
     if any(map(_says_anything, frames)) or not _says_anything(page):
@@ -181,10 +179,10 @@ def _entitle(page: "_Element", number: int) -> None:
     page.insert(0, packed.parse_xml(_TITLE.format(number).encode()))
 
 
-def _says_anything(node: "_Element") -> bool:
+def _says_anything(node: _Element) -> bool:
     return any("".join(of.itertext()).strip() for of in node.iter(_PARAGRAPH, f"{_TEXT}h"))
 
 
-def _formulas_without_value(table: "_Element") -> int:
+def _formulas_without_value(table: _Element) -> int:
     cells = (cell for cell in table.iter(_CELLS[0]) if cell.get(f"{_TABLE}formula"))
     return sum(1 for cell in cells if cell.get(f"{_OFFICE}value-type") is None and not _says_anything(cell))

@@ -5,12 +5,11 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+from lxml import etree
+from lxml.etree import XMLSyntaxError, _Element
 
 from selfright.ingest.files import SourceFile
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 _PARTS = 10_000
 _XML_SHARE = 4
@@ -51,10 +50,8 @@ def unreadable(file: SourceFile, kind: Kind, why: object) -> Exception:
     return file.refuse(f"no {kind[0]} that can be read ({why}); save it again as {kind[1]}")
 
 
-def parse_xml(data: bytes) -> "_Element":
+def parse_xml(data: bytes) -> _Element:
     """A part of an archive; entities are not expanded and nothing is fetched. Raises ``lxml.etree.XMLSyntaxError``."""
-    from lxml import etree
-
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True))
 
 
@@ -66,13 +63,11 @@ _NOT_READ = re.compile(
 _RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
-def parts_of(archive: io.BytesIO) -> dict[str, "_Element"]:
+def parts_of(archive: io.BytesIO) -> dict[str, _Element]:
     """The XML parts that may hold text, by name, in the usual namespaces.
 
     Raises ``Locked``, ``ValueError`` with the name of a part that is no XML, and what ``zipfile`` raises for damage.
     """
-    from lxml.etree import XMLSyntaxError
-
     parts = {}
     with zipfile.ZipFile(archive) as packed:
         if _MANIFEST in packed.namelist() and b":encryption-data" in packed.read(_MANIFEST):
@@ -88,17 +83,15 @@ def parts_of(archive: io.BytesIO) -> dict[str, "_Element"]:
     return parts
 
 
-def remove(node: "_Element | None") -> None:
+def remove(node: _Element | None) -> None:
     """Takes a node out of its tree, with the text behind it."""
     parent = node.getparent() if node is not None else None
     if node is not None and parent is not None:
         parent.remove(node)
 
 
-def repack(archive: io.BytesIO, parts: Mapping[str, "_Element"]) -> bytes:
+def repack(archive: io.BytesIO, parts: Mapping[str, _Element]) -> bytes:
     """The archive with these parts; of the others only what says of which kind it is, and small forms."""
-    from lxml import etree
-
     buffer = io.BytesIO()
     with zipfile.ZipFile(archive) as old, zipfile.ZipFile(buffer, "w") as new:
         for name in {name: None for name in old.namelist() if name == "mimetype" or name.endswith(".vml")}:
@@ -108,7 +101,7 @@ def repack(archive: io.BytesIO, parts: Mapping[str, "_Element"]) -> bytes:
     return buffer.getvalue()
 
 
-def relations(parts: Mapping[str, "_Element"], name: str) -> list[tuple[str, str, str]]:
+def relations(parts: Mapping[str, _Element], name: str) -> list[tuple[str, str, str]]:
     """What a part refers to within the archive: reference, type (without its namespace), name of the other part."""
     folder, _, own = name.rpartition("/")
     root = parts.get(f"{folder}/_rels/{own}.rels".lstrip("/"))
@@ -122,8 +115,6 @@ def relations(parts: Mapping[str, "_Element"], name: str) -> list[tuple[str, str
 
 def title_of(archive: io.BytesIO) -> str:
     """The title in the properties of an office file; empty where there is none."""
-    from lxml.etree import XMLSyntaxError
-
     with zipfile.ZipFile(archive) as parts:
         for name in ("docProps/core.xml", "meta.xml"):
             try:

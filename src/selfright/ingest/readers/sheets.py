@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import anydoc
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
@@ -13,14 +14,11 @@ from selfright.ingest.readers.office_text import cells
 from selfright.ingest.readers.rows import in_parts
 from selfright.ingest.readers.tables import Cell, sheet_blocks
 
-if TYPE_CHECKING:
-    import anydoc
-
 _Rows = Sequence[Sequence[Cell | None]]
 
 
 def documents(
-    file: SourceFile, blocks: Sequence["anydoc.Block"], missing: Mapping[str, int], media_type: str
+    file: SourceFile, blocks: Sequence[anydoc.Block], missing: Mapping[str, int], media_type: str
 ) -> Iterator[Document | UnreadableFile]:
     """A document for each sheet (``prices.xlsx:Parts``), or for the only one; what ``csv`` makes of rows with a text.
 
@@ -49,7 +47,7 @@ def documents(
         yield file.refuse(f"{why}; open it in its program, save it, and add it again")
 
 
-def _sheets(blocks: Sequence["anydoc.Block"]) -> Iterator[tuple[str, _Rows]]:
+def _sheets(blocks: Sequence[anydoc.Block]) -> Iterator[tuple[str, _Rows]]:
     """The cells of the sheets that say anything, None where one is merged into another; the only sheet has no name."""
     name = ""
     for block in blocks:

@@ -1,11 +1,8 @@
 """What is changed in a PowerPoint file before it is read: what is hidden goes, each slide begins with its title."""
 
-from typing import TYPE_CHECKING
+from lxml.etree import _Element
 
 from selfright.ingest.readers import packed
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -17,7 +14,7 @@ _TITLE = (
 )
 
 
-def change(parts: dict[str, "_Element"]) -> None:
+def change(parts: dict[str, _Element]) -> None:
     """Takes out what is not shown, and puts the title of each slide first; one without a title is ``Slide 3``.
 
     Raises ``ValueError`` when a slide that is named is not there, and when all of them are hidden.
@@ -40,7 +37,7 @@ def change(parts: dict[str, "_Element"]) -> None:
         raise ValueError("no slide of it is shown")
 
 
-def _has_notes(parts: dict[str, "_Element"], name: str) -> bool:
+def _has_notes(parts: dict[str, _Element], name: str) -> bool:
     notes = [
         parts[target] for _, kind, target in packed.relations(parts, name) if kind == "notesSlide" and target in parts
     ]
@@ -48,7 +45,7 @@ def _has_notes(parts: dict[str, "_Element"], name: str) -> bool:
     return any(map(_says_anything, places))
 
 
-def _change_slide(tree: "_Element", number: int, has_notes: bool, seen: set[str]) -> None:
+def _change_slide(tree: _Element, number: int, has_notes: bool, seen: set[str]) -> None:
     for shape in [shape for shape in tree.iterdescendants() if _is_hidden(shape)]:
         packed.remove(shape)
     for footer in [shape for shape in tree.iter(f"{_P}sp") if _place(shape) == "ftr"]:
@@ -64,17 +61,17 @@ def _change_slide(tree: "_Element", number: int, has_notes: bool, seen: set[str]
         tree.insert(0, first)
 
 
-def _is_hidden(shape: "_Element") -> bool:
+def _is_hidden(shape: _Element) -> bool:
     return any(child.get("hidden") in ("1", "true") for child in shape.iterfind(f"*/{_P}cNvPr"))
 
 
-def _place(shape: "_Element") -> str:
+def _place(shape: _Element) -> str:
     """Which place of the layout a shape fills; empty for none."""
     place = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
     return (place.get("type") or "body") if place is not None else ""
 
 
-def _says_anything(node: "_Element") -> bool:
+def _says_anything(node: _Element) -> bool:
     return (
         any((text.text or "").strip() for text in node.iter(f"{_A}t")) or node.find(f".//{_P}graphicFrame") is not None
     )

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
+
+from lxml.etree import _Element
 
 from selfright.ingest.readers import markup, packed
 from selfright.ingest.readers.word_numbers import Numbers, W, is_on, style_chain, value
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 NUMBERED = "\u2063"
 """Stands behind the number of an item, where the text begins."""
@@ -26,7 +24,7 @@ _DELETED_MARK = f"{W}pPr/{W}rPr/{W}del"
 _GONE = (f"{W}del", f"{W}moveFrom")
 
 
-def change(parts: dict[str, "_Element"]) -> None:
+def change(parts: dict[str, _Element]) -> None:
     """Changes the parts of a Word file so that they hold what Word shows, and no more.
 
     Hidden text, rows and deletions are taken out, also the table of contents; the numbers of lists and headings are put
@@ -57,7 +55,7 @@ _TEXT_PARTS = frozenset(f"{W}{name}" for name in ("document", "footnotes", "endn
 class _Styles:
     """What styles say of hidden text and of tables of contents."""
 
-    def __init__(self, root: "_Element | None") -> None:
+    def __init__(self, root: _Element | None) -> None:
         found = root.iterchildren(f"{W}style") if root is not None else ()
         self.by_id = {style.get(f"{W}styleId") or "": style for style in found}
         usual = (name for name, of in self.by_id.items() if of.get(f"{W}default") and of.get(f"{W}type") == "paragraph")
@@ -65,7 +63,7 @@ class _Styles:
         self._hides = bool(is_on(root, "docDefaults", "rPrDefault", "rPr", "vanish"))
         self._said: dict[str, bool | None] = {}
 
-    def is_hidden(self, properties: "_Element | None", paragraph: "_Element | None") -> bool:
+    def is_hidden(self, properties: _Element | None, paragraph: _Element | None) -> bool:
         """Whether a run (or the mark of a paragraph) with these properties is hidden: directly, or by a style."""
         direct = is_on(properties, "vanish")
         if direct is not None:
@@ -75,7 +73,7 @@ class _Styles:
         # Where the styles of paragraph and letters both hide, Word shows.
         return said.count(True) == 1 if said else self._hides
 
-    def is_of_contents(self, paragraph: "_Element") -> bool:
+    def is_of_contents(self, paragraph: _Element) -> bool:
         """Whether it is a line of a table of contents."""
         name = value(self.by_id.get(value(paragraph, "pPr", "pStyle")), "name").lower()
         return name.startswith("toc ") and name[4:].isdecimal()
@@ -87,7 +85,7 @@ class _Styles:
         return self._said[name]
 
 
-def _take_out(root: "_Element", styles: _Styles) -> None:
+def _take_out(root: _Element, styles: _Styles) -> None:
     for wrap in [wrap for wrap in root.iter(*_CELL_WRAPS) if next(wrap.iter(_ROW), None) is not None]:
         _unwrap_rows(wrap)
     for row in [row for row in root.iter(_ROW) if _is_gone(row)]:
@@ -106,7 +104,7 @@ def _take_out(root: "_Element", styles: _Styles) -> None:
         packed.remove(paragraph)
 
 
-def _unwrap_rows(wrap: "_Element") -> None:
+def _unwrap_rows(wrap: _Element) -> None:
     """Rows that stand in a control become rows of the table itself."""
     table = wrap.getparent()
     if table is not None and table.tag == f"{W}tbl":
@@ -116,11 +114,11 @@ def _unwrap_rows(wrap: "_Element") -> None:
         table.remove(wrap)
 
 
-def _is_gone(row: "_Element") -> bool:
+def _is_gone(row: _Element) -> bool:
     return bool(is_on(row, "trPr", "hidden")) or row.find(f"{W}trPr/{W}del") is not None
 
 
-def _join_to_next(paragraph: "_Element") -> None:
+def _join_to_next(paragraph: _Element) -> None:
     """A paragraph whose end was deleted goes on in the next one."""
     following = paragraph.getnext()
     if following is not None and following.tag == _PARAGRAPH and paragraph.find(_DELETED_MARK) is not None:
@@ -129,7 +127,7 @@ def _join_to_next(paragraph: "_Element") -> None:
         packed.remove(paragraph)
 
 
-def _leaves_nothing(paragraph: "_Element", styles: _Styles) -> bool:
+def _leaves_nothing(paragraph: _Element, styles: _Styles) -> bool:
     """Whether nothing of it is shown, not even a blank line: such a paragraph is not counted either."""
     if styles.is_of_contents(paragraph):
         return True
@@ -137,7 +135,7 @@ def _leaves_nothing(paragraph: "_Element", styles: _Styles) -> bool:
     return is_out and next(paragraph.iter(*_SEEN), None) is None
 
 
-def _number(paragraph: "_Element", numbers: Numbers) -> None:
+def _number(paragraph: _Element, numbers: Numbers) -> None:
     found = numbers.label(paragraph)
     if found is None:
         return
@@ -151,7 +149,7 @@ def _number(paragraph: "_Element", numbers: Numbers) -> None:
         properties.addnext(packed.parse_xml(_LABEL.format(escape(label) + NUMBERED).encode()))
 
 
-def _of_pages(parts: dict[str, "_Element"], main: str, settings: "_Element | None") -> Iterator["_Element"]:
+def _of_pages(parts: dict[str, _Element], main: str, settings: _Element | None) -> Iterator[_Element]:
     """The blocks of the headers, then those of the footers, each that says anything but the page, once."""
     targets = {key: target for key, _, target in packed.relations(parts, main)}
     seen: set[str] = set()
@@ -165,13 +163,13 @@ def _of_pages(parts: dict[str, "_Element"], main: str, settings: "_Element | Non
                     yield deepcopy(block)
 
 
-def _says_more_than_its_page(said: str, block: "_Element") -> bool:
+def _says_more_than_its_page(said: str, block: _Element) -> bool:
     simple = (field.get(f"{W}instr") or "" for field in block.iter(f"{W}fldSimple"))
     fields = "".join([*simple, *(field.text or "" for field in block.iter(f"{W}instrText"))])
     return any(map(str.isalpha, said)) or (any(map(str.isdigit, said)) and "PAGE" not in fields)
 
 
-def _is_used(reference: "_Element", settings: "_Element | None") -> bool:
+def _is_used(reference: _Element, settings: _Element | None) -> bool:
     """Whether any page has it: those of first and even pages count where the document says so."""
     kind, section = reference.get(f"{W}type"), reference.getparent()
     if kind == "first":

@@ -3,10 +3,8 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from lxml.etree import _Element
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PLACE = re.compile("%([1-9])")
@@ -52,19 +50,19 @@ def _sign(number: int, form: str) -> str:
     return row[number - 1] if 0 < number <= len(row) else _SIGNS.get(form, str)(number)
 
 
-def value(parent: "_Element | None", *path: str) -> str:
+def value(parent: _Element | None, *path: str) -> str:
     """The ``w:val`` of the element at ``path``; empty where there is none."""
     found = parent.find("/".join(f"{W}{name}" for name in path)) if parent is not None else None
     return (found.get(f"{W}val") or "") if found is not None else ""
 
 
-def is_on(parent: "_Element | None", *path: str) -> bool | None:
+def is_on(parent: _Element | None, *path: str) -> bool | None:
     """Whether the property at ``path`` is on; None where nothing is said of it."""
     found = parent.find("/".join(f"{W}{name}" for name in path)) if parent is not None else None
     return None if found is None else found.get(f"{W}val", "1") not in ("0", "false", "off")
 
 
-def style_chain(styles: Mapping[str, "_Element"], name: str) -> list["_Element"]:
+def style_chain(styles: Mapping[str, _Element], name: str) -> list[_Element]:
     """The style of this id and those it is based on."""
     found: list[_Element] = []
     while name in styles and styles[name] not in found:
@@ -82,11 +80,11 @@ class _List:
     """A list as paragraphs name it: ``family`` is what it shares its counters with; ``restarts`` are still to come."""
 
     family: str
-    levels: dict[int, "_Element"]
+    levels: dict[int, _Element]
     restarts: dict[int, int] = field(default_factory=dict)
 
 
-def _levels(parent: "_Element") -> dict[int, "_Element"]:
+def _levels(parent: _Element) -> dict[int, _Element]:
     return {_number(level.get(f"{W}ilvl"), 0): level for level in parent.iterchildren(f"{W}lvl")}
 
 
@@ -96,7 +94,7 @@ class Numbers:
     ``styles`` are the style elements by id, ``numbering`` the part that defines the lists.
     """
 
-    def __init__(self, styles: Mapping[str, "_Element"], numbering: "_Element | None") -> None:
+    def __init__(self, styles: Mapping[str, _Element], numbering: _Element | None) -> None:
         self._styles = styles
         self._lists: dict[str, _List] = {}
         self._counts: dict[str, dict[int, int]] = {}
@@ -104,7 +102,7 @@ class Numbers:
         if numbering is not None:
             self._define(numbering)
 
-    def label(self, paragraph: "_Element") -> tuple[str, str, int] | None:
+    def label(self, paragraph: _Element) -> tuple[str, str, int] | None:
         """The number and the gap behind it, the list and the level of the next paragraph; None where it has none.
 
         The number is empty for a bullet.
@@ -132,7 +130,7 @@ class Numbers:
             self._of_style[name] = [of.get(f"{W}styleId") or "" for of in chain], said[0], said[1]
         return self._of_style[name]
 
-    def _define(self, numbering: "_Element") -> None:
+    def _define(self, numbering: _Element) -> None:
         families = {of.get(f"{W}abstractNumId") or "": of for of in numbering.iterchildren(f"{W}abstractNum")}
         named = {of.get(f"{W}numId") or "": of for of in numbering.iterchildren(f"{W}num")}
         for name, of in named.items():
@@ -159,7 +157,7 @@ class Numbers:
             if place < _number(value(found.levels.get(below), "lvlRestart"), below):
                 del counts[below]
 
-    def _format_number(self, found: _List, level: "_Element") -> str:
+    def _format_number(self, found: _List, level: _Element) -> str:
         form, text = value(level, "numFmt") or "decimal", value(level, "lvlText")
         if form == "bullet" and text not in _BOXES:
             return ""

@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+
+from lxml.etree import _Element
 
 from selfright.ingest.readers import packed
 from selfright.ingest.readers.shown_dates import BUILT_IN, date_format, format_date
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 _X = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _REFERENCE = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -22,7 +20,7 @@ _DateFormat = Sequence[tuple[str, str]]
 _BARE_SIGNS = re.compile(r'("[^"]*"|\[[^\]]*\]|\\.|_.|\*.)|([^\x00-\x7f]+)')
 
 
-def change(parts: dict[str, "_Element"]) -> dict[str, int]:
+def change(parts: dict[str, _Element]) -> dict[str, int]:
     """Writes dates as their formats show them; how many formulas have no value, by the name of the sheet.
 
     Raises ``ValueError`` when a sheet that is shown is not there.
@@ -46,8 +44,8 @@ def change(parts: dict[str, "_Element"]) -> dict[str, int]:
 
 
 def _visible_sheets(
-    parts: Mapping[str, "_Element"], main: str, related: list[tuple[str, str, str]]
-) -> Iterator[tuple[str, "_Element"]]:
+    parts: Mapping[str, _Element], main: str, related: list[tuple[str, str, str]]
+) -> Iterator[tuple[str, _Element]]:
     targets = {key: (kind, target) for key, kind, target in related}
     for entry in parts[main].iter(f"{_X}sheet"):
         if entry.get("state") in ("hidden", "veryHidden"):
@@ -60,7 +58,7 @@ def _visible_sheets(
             yield name, parts[target]
 
 
-def _formats(styles: "_Element") -> tuple[dict[str, _DateFormat], str]:
+def _formats(styles: _Element) -> tuple[dict[str, _DateFormat], str]:
     """The formats of dates by the number that cells name them with, and such a number for no format."""
     codes: dict[str, str] = {}
     for entry in styles.iter(f"{_X}numFmt"):
@@ -86,7 +84,7 @@ def _formats(styles: "_Element") -> tuple[dict[str, _DateFormat], str]:
     return found, general
 
 
-def _write_dates(sheet: "_Element", dates: Mapping[str, _DateFormat], general: str, since_1904: bool) -> None:
+def _write_dates(sheet: _Element, dates: Mapping[str, _DateFormat], general: str, since_1904: bool) -> None:
     for cell in sheet.iter(_CELL):
         pieces = dates.get(cell.get("s") or "0")
         value = cell.find(_VALUE) if pieces and cell.get("t", "n") == "n" else None
@@ -97,7 +95,7 @@ def _write_dates(sheet: "_Element", dates: Mapping[str, _DateFormat], general: s
             cell.set("s", general)
 
 
-def _has_no_value(formula: "_Element") -> bool:
+def _has_no_value(formula: _Element) -> bool:
     cell = formula.getparent()
     if cell is None or cell.get("t") == "str":  # an empty text is a value
         return False
