@@ -8,20 +8,19 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from selfright.domain.passages import Document, Origin, Passage
 from selfright.domain.stores import Store
 from selfright.ingest.pipeline import Progress, Report, ingest
 from selfright.ingest.ray_cluster import RayCluster, RayWorkers
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 _PART = 128  # passages that are prepared in one task; with 64, the encoder pads more and takes a tenth longer
 
-Prepared = tuple[list[str], "NDArray[np.float32] | None"]
+Prepared = tuple[list[str], NDArray[np.float32] | None]
 """The terms of each text, joined by blanks, and a row for each text that was to be embedded."""
 
 
@@ -95,7 +94,9 @@ class PreparedAhead:
     def put(self, batch: _Documents) -> None:
         """Sends the passages out; waits when too many are out already."""
         every = [passage for _, passages in batch for passage in passages]
-        while self._waiting and self._count() + len(every) // _PART >= self._workers.limit:
+        while (
+            self._waiting and sum(len(parts) for _, parts in self._waiting) + len(every) // _PART >= self._workers.limit
+        ):
             self._settle()
         parts = [self._send(every[start : start + _PART]) for start in range(0, len(every), _PART)]
         if batch:
@@ -114,9 +115,6 @@ class PreparedAhead:
         """Waits for everything and commits."""
         self._settle_all()
         self._store.commit()
-
-    def _count(self) -> int:
-        return sum(len(parts) for _, parts in self._waiting)
 
     def _send(self, passages: list[Passage]) -> _Part:
         texts = [self._preparing.text(passage) for passage in passages]

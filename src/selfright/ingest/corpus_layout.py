@@ -57,7 +57,11 @@ class CorpusLayout:
     """
 
     def __init__(self, corpus: Path, meta: Path | None) -> None:
-        self._corpus, self._meta = _source(corpus), _source(meta) if meta else None
+        for path in filter(None, (corpus, meta)):
+            if not path.exists():
+                raise InputError(f"no such file: {path}; check the path")
+        self._corpus = SourceFile(corpus, readable_name(corpus.name))
+        self._meta = SourceFile(meta, readable_name(meta.name)) if meta else None
         self._rows: list[_Row] = []
         self._by_id: dict[str, int] = {}
         self._by_text: dict[bytes, list[int]] = defaultdict(list)
@@ -79,7 +83,14 @@ class CorpusLayout:
         for number, (_, document) in enumerate(self._documents()):
             if number >= len(self._rows) or self._rows[number].digest != _digest(document.text):
                 raise self._corpus.refuse("the file changed while it was read; import it again")
-            yield document, [self._check_part(document, part) for part in self.parts_of(number)]
+            parts = self.parts_of(number)
+            for part in parts:
+                if self._meta and part.digest not in (None, _digest(document.text[part.start : part.end])):
+                    raise self._meta.refuse(
+                        f"line {part.line}: its 'text' is not that of '{document.id}' from {part.start} to "
+                        f"{part.end}; positions count characters of the row's 'text', from 0"
+                    )
+            yield document, parts
 
     def parts_of(self, row: int) -> list[Part]:
         """The parts of a row in reading order."""
@@ -104,22 +115,21 @@ class CorpusLayout:
             raise self._corpus.refuse("there are no rows in it; nothing to import")
 
     def _documents(self) -> Iterator[tuple[int, Document]]:
-        for line, row in _lines(self._corpus):
+        for line, row in jsonl.rows(self._corpus):
             named = {**row, "_id": record_id(row, _IDS)} if isinstance(row, dict) else row
             for document in documents(self._corpus, [(line, named)]):
                 if isinstance(document, UnreadableFile):
                     raise document
-                yield line, _as_said(document, row)
+                yield line, _with_export_fields(document, row)
 
     def _read_meta(self, meta: SourceFile) -> None:
-        for number, (line, row) in enumerate(_lines(meta)):
+        for number, (line, row) in enumerate(jsonl.rows(meta)):
             try:
                 part = self._part(number, line, row)
                 same = self._by_row[part.row].setdefault((part.start, part.end), part)
                 if same is not part:
-                    raise BadRow(
-                        f"it points to the same text (parts need 'start' and 'end') as that of line {same.line}"
-                    )
+                    where = f"as that of line {same.line}"
+                    raise BadRow(f"it points to the same text (parts need 'start' and 'end') {where}")
             except BadRow as error:
                 raise meta.refuse(f"line {line}: {error}") from None
             self.parts.append(part)
@@ -169,31 +179,12 @@ class CorpusLayout:
             raise BadRow("several rows of the corpus have its 'text'; name the row by 'id' or 'index'")
         return found[0] if len(found) == 1 else number
 
-    def _check_part(self, document: Document, part: Part) -> Part:
-        if self._meta and part.digest not in (None, _digest(document.text[part.start : part.end])):
-            raise self._meta.refuse(
-                f"line {part.line}: its 'text' is not that of '{document.id}' from {part.start} to {part.end}; "
-                "positions count characters of the row's 'text', from 0"
-            )
-        return part
-
-
-def _source(path: Path) -> SourceFile:
-    if not path.exists():
-        raise InputError(f"no such file: {path}; check the path")
-    return SourceFile(path, readable_name(path.name))
-
-
-def _lines(file: SourceFile) -> Iterator[tuple[int, Any]]:
-    with file.open() as handle:
-        yield from jsonl.rows(handle, file.limits.row_bytes)
-
 
 def _language(row: Mapping[str, Any]) -> Language | None:
     return next((language for language in get_args(Language) if language == row.get("language")), None)
 
 
-def _as_said(document: Document, row: Mapping[str, Any]) -> Document:
+def _with_export_fields(document: Document, row: Mapping[str, Any]) -> Document:
     """The document with what an export of ours says about it beside title, text and metadata."""
     said = row.get("collection")
     collection = collection_name(said) if isinstance(said, str) and said.strip() else document.collection

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,14 +44,17 @@ def export(
     4 bytes × dimension each, and one document.
     """
     target = Path(os.path.realpath(folder))
-    _check_free(target, force=force)
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{target} is a file, but an export needs a folder; name another place")
+    if not force and target.is_dir() and any(target.iterdir()):
+        raise InputError(f"{target} is not empty; name another folder, or replace an export in it with --force")
     around = target if target.is_dir() else target.parent
     around.mkdir(parents=True, exist_ok=True)
     counts = {"documents": 0, "rows": 0, "vectors": 0}
     with TemporaryDirectory(prefix=".unfinished-", dir=around, ignore_cleanup_errors=True) as unfinished:
         place = Path(unfinished)
         made = FlatVectors(dimension) if dimension else None
-        with _writer(place / CORPUS) as corpus, _writer(place / META) as meta:
+        with _open(place / CORPUS) as corpus, _open(place / META) as meta:
             for document, cut in _documents(store, cut=passages or bool(dimension)):
                 rows = [_row(document, each) for each in cut] if passages else [_row(document)]
                 _write(corpus, rows)
@@ -66,7 +69,12 @@ def export(
                     progress(counts["documents"], max(total, counts["documents"]), document.id)
         if made is not None:
             made.write(place / VECTORS)
-        _move(place, target, (VECTORS, META, CORPUS) if made else (CORPUS,))
+        target.mkdir(exist_ok=True)
+        for name in (VECTORS, META, CORPUS):  # those of an older export that are no part of this one go
+            if made or name == CORPUS:
+                os.replace(place / name, target / name)
+            else:
+                (target / name).unlink(missing_ok=True)
     return ExportReport(folder, **counts)
 
 
@@ -103,26 +111,9 @@ def _pointer(document: Document, passage: Passage, embedded: bool, *, whole: boo
     return pointer if embedded else {**pointer, "embedded": False}
 
 
-def _writer(path: Path) -> IO[str]:
+def _open(path: Path) -> IO[str]:
     return path.open("w", encoding="utf-8", newline="\n")
 
 
 def _write(file: IO[str], rows: list[dict[str, object]]) -> None:
     file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-def _check_free(target: Path, *, force: bool) -> None:
-    if target.exists() and not target.is_dir():
-        raise InputError(f"{target} is a file, but an export needs a folder; name another place")
-    if not force and target.is_dir() and any(target.iterdir()):
-        raise InputError(f"{target} is not empty; name another folder, or replace an export in it with --force")
-
-
-def _move(place: Path, target: Path, names: Sequence[str]) -> None:
-    """Puts the finished files where they belong; those of an older export that are no part of this one go."""
-    target.mkdir(exist_ok=True)
-    for name in (VECTORS, META, CORPUS):
-        if name in names:
-            os.replace(place / name, target / name)
-        else:
-            (target / name).unlink(missing_ok=True)

@@ -3,14 +3,12 @@
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from selfright.domain.errors import InputError, MissingExtra, UnreadableFile
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Kinds that keep their vectors whole or scalar-quantised. Others keep codes from which no good vector comes back, and
 # some of them crash the process when they are asked for one.
@@ -45,17 +43,16 @@ class FaissVectors:
             why = f"this {self.kind} does not give its vectors back ({_reason(error)}); {_ADVICE}"
             raise self._refuse(why) from None
 
-    def rows(self, numbers: Sequence[int]) -> "NDArray[np.float32]":
+    def rows(self, numbers: Sequence[int]) -> NDArray[np.float32]:
         """These vectors as they are stored, shape ``(len(numbers), dimension)``."""
         wanted = np.asarray(numbers, dtype=np.int64)
         if not len(wanted):
             return np.empty((0, self.dimension), dtype=np.float32)
-        rows: NDArray[np.float32] = self._index.reconstruct_batch(
-            wanted if self._places is None else self._places[wanted]
-        )
+        places = wanted if self._places is None else self._places[wanted]
+        rows: NDArray[np.float32] = self._index.reconstruct_batch(places)
         return rows
 
-    def _places_of_ids(self) -> "NDArray[np.int64]":
+    def _places_of_ids(self) -> NDArray[np.int64]:
         ids = _faiss().vector_to_array(self._outer.id_map)
         places = np.argsort(ids, kind="stable")
         if not np.array_equal(ids[places], np.arange(self.count)):
@@ -83,7 +80,7 @@ class FlatVectors:
     def __init__(self, dimension: int) -> None:
         self._index = _faiss().IndexFlatIP(dimension)
 
-    def add(self, rows: "Sequence[NDArray[np.float32] | None]") -> None:
+    def add(self, rows: Sequence[NDArray[np.float32] | None]) -> None:
         """Appends rows, each of shape ``(dimension,)``; None becomes zeros, which are near nothing."""
         none = np.zeros(self._index.d, dtype=np.float32)
         self._index.add(np.stack([none if row is None else row for row in rows]))

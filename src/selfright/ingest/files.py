@@ -132,6 +132,14 @@ class SourceFile:
         return readable_name(PurePath(self.name).stem)
 
     @property
+    def size(self) -> int:
+        """In bytes; 0 where nobody can tell."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
+    @property
     def source(self) -> str:
         """The absolute path as text."""
         return readable_name(os.path.abspath(self.path))

@@ -8,7 +8,9 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from selfright.domain.errors import InputError, ModelError, UnreadableFile
 from selfright.domain.passages import Document, Passage
@@ -17,10 +19,6 @@ from selfright.domain.stores import Store
 from selfright.ingest.corpus_layout import CorpusLayout, Part
 from selfright.ingest.faiss_files import FaissVectors
 from selfright.ingest.pipeline import Progress
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _BATCH = 512  # passages that are written at a time
 _BLOCK = 4_096  # vectors that are checked at a time
@@ -128,16 +126,6 @@ def check_vectors(layout: CorpusLayout, vectors: FaissVectors, embedder: Embedde
             f"{vectors.path} has {vectors.count:,} vectors, but the .meta.jsonl has {len(layout.parts):,} lines; "
             "each vector needs the one line that says what it is of"
         )
-    _check_lengths(layout, vectors)
-    for row, document in layout.sample.items():
-        part = layout.parts_of(row)[0]
-        if part.embedded:
-            _check_cosine(vectors, embedder, part, _passage(document, 0, part))
-
-
-def _check_lengths(layout: CorpusLayout, vectors: FaissVectors) -> None:
-    import numpy as np
-
     for begin in range(0, len(layout.parts), _BLOCK):
         block = layout.parts[begin : begin + _BLOCK]
         lengths = np.linalg.norm(vectors.rows([part.number for part in block]).astype(np.float64), axis=1)
@@ -148,6 +136,10 @@ def _check_lengths(layout: CorpusLayout, vectors: FaissVectors) -> None:
                     f"vector {part.number} (line {part.line} of the .meta.jsonl) is no direction: its length is "
                     f"{length}; make it anew, or import with --no-vectors",
                 )
+    for row, document in layout.sample.items():
+        part = layout.parts_of(row)[0]
+        if part.embedded:
+            _check_cosine(vectors, embedder, part, _passage(document, 0, part))
 
 
 def _check_cosine(vectors: FaissVectors, embedder: Embedder, part: Part, passage: Passage) -> None:
@@ -165,10 +157,8 @@ def _check_cosine(vectors: FaissVectors, embedder: Embedder, part: Part, passage
         )
 
 
-def _unit(matrix: "NDArray[np.float32]") -> "NDArray[np.float32]":
+def _unit(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rows of length one; those that have it already stay as they are, to the last bit."""
-    import numpy as np
-
     lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
     unit: NDArray[np.float32] = np.where(np.abs(lengths - 1) < _ROUNDING, matrix, matrix / lengths).astype(np.float32)
     return unit

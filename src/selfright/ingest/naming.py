@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -42,31 +42,24 @@ Look = Callable[[str], Known | None]
 
 
 def name_of(document: Document, look: Look) -> str:
-    """The id that the document has already, or a free one: short, then with its folders."""
-    for name in _possible(document, look):
-        found = look(name)
-        if found is not None and found.source is not None and is_same_place(found.source, document.source):
-            return name
-    now, by_content = Known.of(document), _is_named_by_file(document)
-    for name in _possible(document, look):
-        found = look(name)
-        if found is not None and _has_moved(found, now, by_content=by_content):
-            return name
-    return next(name for name in _names(document) if look(name) is None)
-
-
-def _possible(document: Document, look: Look) -> Iterator[str]:
-    """The ids under which the document may be stored."""
-    taken = itertools.takewhile(look, _names(document))
-    if not _is_named_by_file(document):
-        yield from taken
-        return
-    # The same file has another name when it was found through another folder.
-    parts = PurePath(document.id).parts
-    yield document.id
-    yield from ("/".join(parts[start:]) for start in range(1, len(parts)))
-    yield from _longer(document)
-    yield from taken
+    """The id that the document has already, or a free one: short, then with its folders, then numbered."""
+    source = PurePath(document.source or "").as_posix()
+    by_content = _is_named_by_file(document.id, source)
+    names = _with_folders(document.id, source)
+    possible: list[str] = []
+    free = ""
+    for free in itertools.chain(names, (f"{document.id}~{n}" for n in itertools.count(2))):
+        if look(free) is None:
+            break
+        possible.append(free)
+    if by_content:  # the same file has another name when it was found through another folder
+        parts = PurePath(document.id).parts
+        possible = [document.id, *("/".join(parts[start:]) for start in range(1, len(parts))), *names, *possible]
+    found = {name: known for name in possible if (known := look(name)) is not None}
+    now = Known.of(document)
+    same = (name for name, known in found.items() if known.source and is_same_place(known.source, document.source))
+    moved = (name for name, known in found.items() if _has_moved(known, now, by_content=by_content))
+    return next(itertools.chain(same, moved), free)
 
 
 def _has_moved(found: Known, now: Known, *, by_content: bool) -> bool:
@@ -84,37 +77,16 @@ def is_same_place(one: str | None, other: str | None) -> bool:
     return os.path.isabs(one) and os.path.isabs(other) and os.path.realpath(one) == os.path.realpath(other)
 
 
-def _names(document: Document) -> Iterator[str]:
-    """The document's id, then with more and more of the folders it lies in, then numbered; without end."""
-    yield document.id
-    yield from _longer(document)
-    yield from (f"{document.id}~{n}" for n in itertools.count(2))
-
-
-def _longer(document: Document) -> Iterator[str]:
-    name = document.id
-    for folder in _folders_above(document):
-        name = f"{folder}/{name}"
-        yield name
-
-
-def _is_named_by_file(document: Document) -> bool:
-    """Whether the id is the file's own name (or that with a sheet or a row), not one that a row brought along."""
-    source, name = _source(document), document.id
-    while name:
-        if source.endswith("/" + name):
-            return True
-        name = name.rpartition(":")[0]
-    return False
-
-
-def _source(document: Document) -> str:
-    return PurePath(document.source or "").as_posix()
-
-
-def _folders_above(document: Document) -> list[str]:
-    """The folders that lead to the document's name, nearest first."""
-    source = _source(document)
-    rest = source.removesuffix("/" + document.id)
+def _with_folders(name: str, source: str) -> list[str]:
+    """The name, then with more and more of the folders that lead to it, nearest first."""
+    rest = source.removesuffix("/" + name)
     folders = PurePath(rest if rest != source else PurePath(source).parent).parts
-    return [folder for folder in reversed(folders) if folder not in ("/", "\\")]
+    above = (folder for folder in reversed(folders) if folder not in ("/", "\\"))
+    return list(itertools.accumulate(above, lambda inner, folder: f"{folder}/{inner}", initial=name))
+
+
+def _is_named_by_file(name: str, source: str) -> bool:
+    """Whether the id is the file's own name (or that with a sheet or a row), not one that a row brought along."""
+    while name and not source.endswith("/" + name):
+        name = name.rpartition(":")[0]
+    return name != ""

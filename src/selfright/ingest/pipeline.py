@@ -1,19 +1,17 @@
 """Files in, passages indexed: what ``selfright index add`` does."""
 
 import dataclasses
-import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Passage
 from selfright.domain.ports import Documents, Library, Writer
-from selfright.ingest.files import SourceFile
 from selfright.ingest.naming import Known, Look, is_same_place, name_of
 from selfright.ingest.parallel import ReadDocument, readings
 from selfright.ingest.reading import Discovery, discover
@@ -24,12 +22,8 @@ _COMMIT_S = 20.0  # so much work at most is lost when the process is killed
 _NAMED = 1_000
 
 
-class Progress(Protocol):
-    """Watches a run."""
-
-    def __call__(self, done: int, total: int, name: str) -> None:
-        """Told how far the work is: ``done`` of ``total`` bytes, and the file or document being read."""
-        ...
+Progress = Callable[[int, int, str], None]
+"""Told how far a run is: so many of so many bytes are done, and the file or document being read."""
 
 
 class Change(NamedTuple):
@@ -87,17 +81,12 @@ def ingest(
     return run.report()
 
 
-def _size(file: SourceFile) -> int:
-    try:
-        return os.stat(file.path).st_size
-    except OSError:
-        return 0
-
-
 class Run:
     """One run's documents on their way into the store."""
 
-    def __init__(self, writer: Writer, library: Documents, collection: str, found: Discovery, origin: Origin) -> None:
+    def __init__(
+        self, writer: Writer | None, library: Documents | None, collection: str, found: Discovery, origin: Origin
+    ) -> None:
         self.failed = list(found.failed)
         self.seen: dict[str, Known] = {}
         self._writer, self._library = writer, library
@@ -113,7 +102,7 @@ class Run:
 
     def through(self, progress: Progress | None, processes: int | None = None) -> None:
         """Reads and stores all that was found, and commits; broken off from the keyboard, it keeps what it stored."""
-        files = [(file, _size(file)) for file in self._found.files]
+        files = [(file, file.size) for file in self._found.files]
         total, before = sum(size for _, size in files), 0
 
         def tell(done: int, name: str) -> None:
@@ -138,7 +127,8 @@ class Run:
             self.flush(commit=True)
             tell(total, "")
         except KeyboardInterrupt:
-            self._writer.commit()
+            if self._writer:
+                self._writer.commit()
             raise
 
     def take(self, reading: ReadDocument) -> None:
@@ -154,7 +144,9 @@ class Run:
         if before is not None and before.holds_what(now):
             self.unchanged += 1
             return
-        self._count(document, before)
+        self._added += before is None
+        self._replaced += before is not None
+        self._tell(Change("added" if before is None else "replaced", document.id, document.source))
         if before is None:
             self._replace_whole(document, look)
         self._put(document, reading.passages(document))
@@ -165,23 +157,19 @@ class Run:
         while ":" in whole and document.source not in self._divided:
             whole = whole.rpartition(":")[0]
             there = look(whole)
-            if there is not None and not there.fresh and is_same_place(there.source, document.source):
+            is_old = there is not None and not there.fresh and is_same_place(there.source, document.source)
+            if is_old and self._writer:
                 self._writer.remove([whole])
         self._divided = {document.source}
 
     def remove(self, gone: Sequence[tuple[str, str | None]]) -> None:
         """Removes documents, ids and sources, behind all that was put; nothing of it lasts before ``flush``."""
         self.flush()
-        if gone:
+        if gone and self._writer:
             self._writer.remove([document_id for document_id, _ in gone])
         self._removed += len(gone)
         for document_id, source in gone:
             self._tell(Change("removed", document_id, source))
-
-    def _count(self, document: Document, before: Known | None) -> None:
-        self._added += before is None
-        self._replaced += before is not None
-        self._tell(Change("added" if before is None else "replaced", document.id, document.source))
 
     def _tell(self, change: Change) -> None:
         if len(self._changes) < _NAMED:
@@ -190,7 +178,7 @@ class Run:
     def _known_document(self, document_id: str) -> Known | None:
         if document_id in self.seen:
             return self.seen[document_id]
-        stored = self._library.document(document_id)
+        stored = self._library.document(document_id) if self._library else None
         return Known.of(stored) if stored else None
 
     def _put(self, document: Document, passages: Sequence[Passage]) -> None:
@@ -206,11 +194,11 @@ class Run:
 
     def flush(self, *, commit: bool = False) -> None:
         """Hands the batch to the writer."""
-        if self._batch:
+        if self._batch and self._writer:
             self._writer.put(list(self._batch.values()))
         self._uncommitted += self._waiting
         self._waiting, self._waiting_characters, self._batch = 0, 0, {}
-        if commit:
+        if commit and self._writer:
             self._writer.commit()
             self._uncommitted, self._committed_at = 0, time.monotonic()
 

@@ -6,14 +6,14 @@ could not be read held before stays.
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
 from selfright.domain.errors import InputError
-from selfright.domain.passages import DEFAULT_COLLECTION, Document, DocumentInfo, Origin, Passage
+from selfright.domain.passages import DEFAULT_COLLECTION, DocumentInfo, Origin
 from selfright.domain.ports import Documents, Writer
 from selfright.domain.routing import collection_name
 from selfright.ingest.files import readable_name
@@ -55,7 +55,7 @@ class SyncKeywords(TypedDict, total=False):
 def sync(
     paths: Sequence[Path],
     writer: Writer | None,
-    library: Documents,
+    library: Documents | None,
     options: SyncOptions,
     progress: Progress | None = None,
 ) -> Report:
@@ -63,20 +63,21 @@ def sync(
 
     A file that was renamed is removed and added, with the vectors that it had. Commits as it goes. Raises
     ``InputError`` for a path that does not exist, and for one with nothing to read in it when the index has documents
-    from there, unless ``allow_empty``. A dry run needs no writer.
+    from there, unless ``allow_empty``. A dry run needs no writer, and no library where there is no index.
     """
     found = discover(paths, maybe_none=True)
     within = _stored_documents(paths, library, options.collection)
     if not options.allow_empty:
         _check_not_empty(paths, found, within)
-    target = NoIndex() if options.dry_run or writer is None else writer
     now = {_real(file.path): _state(file.path) for file in found.files}
-    unread = _leave(within, found, now, options.states or {})
-    run = Run(target, library, options.collection, found, options.origin)
+    before = options.states or {}
+    same = {place for place in within if place in now and before.get(place) == now[place]}
+    found.files = [file for file in found.files if _real(file.path) not in same]
+    unread = {info.id for place in same for info in within[place]}
+    run = Run(None if options.dry_run else writer, library, options.collection, found, options.origin)
     run.unchanged = len(unread)
     run.through(progress)
-    seen = {*run.seen, *unread}
-    gone, kept = _find_removed(within, seen, {_real(Path(error.path)) for error in run.failed})
+    gone, kept = _find_removed(within, {*run.seen, *unread}, {_real(Path(error.path)) for error in run.failed})
     run.remove(gone)
     run.flush(commit=True)
     if options.states is not None and not options.dry_run:
@@ -89,22 +90,15 @@ _Within = Mapping[str, list[DocumentInfo]]
 """The documents of a collection that came from the paths, by the file they are from."""
 
 
-def _stored_documents(paths: Sequence[Path], library: Documents, collection: str) -> _Within:
+def _stored_documents(paths: Sequence[Path], library: Documents | None, collection: str) -> _Within:
     within: dict[str, list[DocumentInfo]] = defaultdict(list)
     roots = [_real(path) for path in paths]
     real = cache(os.path.realpath)  # many documents may come from one file, and links are looked up on the disk
-    for info in library.documents(collections=[collection]):
+    for info in library.documents(collections=[collection]) if library else ():
         place = str(real(info.source)) if info.source is not None and os.path.isabs(info.source) else ""
         if place and _is_within(place, roots):
             within[place].append(info)
     return within
-
-
-def _leave(within: _Within, found: Discovery, now: FileStates, states: FileStates) -> set[str]:
-    """Takes files that look as they did at the last pass out of ``found``; the ids of their documents."""
-    same = {place for place in within if place in now and states.get(place) == now[place]}
-    found.files = [file for file in found.files if _real(file.path) not in same]
-    return {info.id for place in same for info in within[place]}
 
 
 def _find_removed(within: _Within, seen: set[str], failed: set[str]) -> tuple[list[tuple[str, str | None]], int]:
@@ -122,13 +116,11 @@ def _find_removed(within: _Within, seen: set[str], failed: set[str]) -> tuple[li
 
 def _check_not_empty(paths: Sequence[Path], found: Discovery, within: _Within) -> None:
     """A drive that is not mounted looks like an empty folder: that alone must not empty an index."""
-    there = [_real(file.path) for file in found.files] + [_real(Path(error.path)) for error in found.failed]
+    there = [_real(path) for path in (*(file.path for file in found.files), *(Path(e.path) for e in found.failed))]
     for path in paths:
         root = [_real(path)]
-        if any(_is_within(place, root) for place in there):
-            continue
         number = sum(len(infos) for place, infos in within.items() if _is_within(place, root))
-        if number:
+        if number and not any(_is_within(place, root) for place in there):
             raise InputError(
                 f"nothing to read in {path}, but the index has {number:,} documents from there; check that the "
                 "drive is mounted, or remove them with --allow-empty"
@@ -149,25 +141,3 @@ def _state(path: Path) -> tuple[int, int]:
     except OSError:
         return -1, 0
     return stat.st_size, stat.st_mtime_ns
-
-
-class NoIndex:
-    """What is read and written where there is no index, or nothing may change: nothing."""
-
-    def document(self, document_id: str) -> None:
-        """None."""
-
-    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
-        """None."""
-        del after, collections
-        return iter(())
-
-    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
-        """Nothing."""
-
-    def remove(self, document_ids: Sequence[str]) -> list[str]:
-        """Nothing."""
-        return list(document_ids)
-
-    def commit(self) -> None:
-        """Nothing."""

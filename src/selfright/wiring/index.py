@@ -52,7 +52,7 @@ class IndexService(OpenIndex):
 
     def sync(self, paths: Sequence[Path], options: "SyncOptions", progress: "Progress | None") -> "Report":
         """Makes the index what the folders are; a dry run needs no index and changes none."""
-        from selfright.ingest.syncing import NoIndex, sync
+        from selfright.ingest.syncing import sync
         from selfright.retrieval.stores.opening import words_first
 
         self._check_own()
@@ -62,8 +62,8 @@ class IndexService(OpenIndex):
         try:
             made = self._as_made()
         except IndexNotFound:
-            return sync(paths, None, NoIndex(), options, progress)
-        return sync(paths, made, made, options, progress)
+            return sync(paths, None, None, options, progress)
+        return sync(paths, None, made, options, progress)
 
     def fill(self, progress: "Progress | None", stop: "Callable[[], bool]") -> int:
         """Makes the vectors that passages wait for; how many wait when ``stop`` said that it is enough."""

@@ -11,7 +11,7 @@ from hypothesis.stateful import rule
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document
 from selfright.ingest.pipeline import Report
-from selfright.ingest.syncing import NoIndex, SyncOptions, sync
+from selfright.ingest.syncing import SyncOptions, sync
 from tests.support.folders import ChangingFolder, folder
 from tests.support.transfer import Shelf
 
@@ -44,7 +44,7 @@ def test_added_replaced_removed(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_needs_no_index(tmp_path: Path) -> None:
-    report = sync([folder(tmp_path, a_md="one")], None, NoIndex(), SyncOptions(dry_run=True))
+    report = sync([folder(tmp_path, a_md="one")], None, None, SyncOptions(dry_run=True))
     assert report.added == 1
 
 

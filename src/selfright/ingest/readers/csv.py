@@ -5,6 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, groupby, islice
 
 from selfright.domain.errors import UnreadableFile
@@ -16,6 +17,7 @@ from selfright.ingest.readers.tables import Cell, plain_rows, sheet_blocks, spli
 
 _SEEN_ROWS = 50  # by which it is told what parts the cells, and what stands above the header
 _SEEN_CHARACTERS = 100_000
+_KNOWN = {"_id", "id", "title", "text", "url"}
 _SAID = re.compile(r'"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
 
 
@@ -63,15 +65,11 @@ def _blocks(rows: Iterable[list[str]]) -> Iterator[markup.Block]:
         return
     for is_filled, group in groupby(chain(first, following, rows), key=lambda row: bool(_fill(row))):
         if is_filled:
-            yield from _table(group)
-
-
-def _table(rows: Iterator[list[str]]) -> Iterator[markup.Block]:
-    above, header, seen = split_header(plain_rows(list(islice(rows, _SEEN_ROWS))))
-    yield from (("paragraph", ", ".join(filter(None, (cell.text for cell in row)))) for row in above)
-    body = chain(seen, ([Cell(cell) for cell in row] for row in rows))
-    while part := list(islice(body, ROWS)):
-        yield from tables([*header, *part], len(header) or -1)
+            above, header, seen = split_header(plain_rows(islice(group, _SEEN_ROWS)))
+            yield from (("paragraph", ", ".join(filter(None, (cell.text for cell in row)))) for row in above)
+            body = chain(seen, ([Cell(cell) for cell in row] for row in group))
+            while part := list(islice(body, ROWS)):
+                yield from tables([*header, *part], len(header) or -1)
 
 
 def _fill(row: Sequence[str]) -> list[str]:
@@ -83,25 +81,21 @@ def _delimiter(text: str) -> str:
 
     The comma of a decimal number parts every row, too, but not the header.
     """
-    return max(",;\t|", key=lambda sign: (_alike(text[:_SEEN_CHARACTERS], sign), sign != ","))
 
+    def count_alike(sign: str) -> int:
+        lines = csv.reader(io.StringIO(text[:_SEEN_CHARACTERS], newline=""), delimiter=sign)
+        widths: Counter[int] = Counter()
+        with suppress(csv.Error):  # of the rows before it counts what was seen
+            widths.update(map(len, islice(lines, _SEEN_ROWS)))
+        return max((count for width, count in widths.items() if width > 1), default=0)
 
-def _alike(text: str, sign: str) -> int:
-    """How many of the first rows have the most usual number of cells."""
-    widths: Counter[int] = Counter()
-    try:
-        for row in islice(csv.reader(io.StringIO(text, newline=""), delimiter=sign), _SEEN_ROWS):
-            widths[len(row)] += 1
-    except csv.Error:  # of the rows before it counts what was seen
-        pass
-    return max((count for width, count in widths.items() if width > 1), default=0)
+    return max(",;\t|", key=lambda sign: (count_alike(sign), sign != ","))
 
 
 def _rows(names: list[str], lines: Iterable[list[str]]) -> Iterator[Row]:
-    known = {"_id", "id", "title", "text", "url"}
     for number, cells in enumerate(lines, start=2):
         if _fill(cells):
             row = dict(zip(names, cells, strict=False))
-            rest = {name: cell for name, cell in row.items() if name not in known and name and cell}
             line = getattr(lines, "line_num", number)  # a row of a CSV file may take several lines
-            yield line, {**{name: cell for name, cell in row.items() if name in known}, "metadata": rest}
+            own = {name: row.pop(name) for name in _KNOWN & row.keys()}
+            yield line, {**own, "metadata": {name: cell for name, cell in row.items() if name and cell}}

@@ -9,7 +9,7 @@ from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.csv import table_documents
-from selfright.ingest.readers.rows import ROWS, Row, documents, holds_more, plain, record_id
+from selfright.ingest.readers.rows import ROWS, documents, holds_more, plain, record_id
 from selfright.ingest.readers.tables import plain_rows, tables
 
 _MEDIA_TYPE = "application/json"
@@ -34,15 +34,20 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
 
     In that, records with the same names are a table, others are sections. Of a long list of these each is a document.
     """
-    data = _load(file)
+    text = file.read_text()
+    if holds_more(text, _MOST_VALUES):
+        raise file.refuse(f"more than {_MOST_VALUES:,} values; bring its texts as JSON Lines")
+    try:
+        data = json.loads(text)
+    except RecursionError as error:
+        raise file.refuse("nested too deeply to be read as documents; flatten it") from error
+    except ValueError as error:
+        raise file.refuse(f"not JSON ({error}); mend it, or use .jsonl for one object a line") from error
     lists = [("", data)] if isinstance(data, list) else list(data.items()) if isinstance(data, dict) else []
     for name, rows in lists:
-        if (
-            name in ("", _ROWS)
-            and isinstance(rows, list)
-            and any("text" in row for row in rows if isinstance(row, dict))
-        ):
-            yield from documents(file, enumerate(rows, start=1), unit="item")
+        texts = rows if isinstance(rows, list) and name in ("", _ROWS) else ()
+        if any("text" in row for row in texts if isinstance(row, dict)):
+            yield from documents(file, enumerate(texts, start=1), unit="item")
             return
     long, rows = next(((name, rows) for name, rows in lists if _is_long(rows)), (None, []))
     yield from _one_by_one(file, rows)
@@ -51,18 +56,6 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     if text or long is None:
         given = data.get("title") if isinstance(data, dict) else None
         yield file.document(text, plain(given) if isinstance(given, str) else "", _MEDIA_TYPE)
-
-
-def _load(file: SourceFile) -> Any:
-    text = file.read_text()
-    if holds_more(text, _MOST_VALUES):
-        raise file.refuse(f"more than {_MOST_VALUES:,} values; bring its texts as JSON Lines")
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise file.refuse("nested too deeply to be read as documents; flatten it") from error
-    except ValueError as error:
-        raise file.refuse(f"not JSON ({error}); mend it, or use .jsonl for one object a line") from error
 
 
 def _is_records(value: Any) -> bool:
@@ -81,41 +74,38 @@ def _one_by_one(file: SourceFile, records: Sequence[Record]) -> Iterator[Documen
         ids = list(map(record_id, records))
         has_ids = all(type(own) in (str, int) for own in ids) and len(set(map(str, ids))) == len(ids)
         rows = (record_row(file, n, record) for n, record in enumerate(records, start=1))
-        yield from documents(file, ((n, row if has_ids else {**row, "_id": None}) for n, row in rows), unit="item")
+        numbered = enumerate((row if has_ids else {**row, "_id": None} for row in rows), start=1)
+        yield from documents(file, numbered, unit="item")
 
 
-def record_row(file: SourceFile, number: int, record: Record) -> Row:
+def record_row(file: SourceFile, number: int, record: Record) -> Record:
     """A record as a row with a text, in which each value stands with its name."""
     title = _title(record, f"{file.stem} {number}")
     text = markup.join_blocks(_record(record, title, 1))
-    return number, {"_id": record_id(record), "text": text, "title": title, "url": record.get("url")}
+    return {"_id": record_id(record), "text": text, "title": title, "url": record.get("url")}
 
 
 def _blocks(value: Any, level: int) -> Iterator[markup.Block]:
     """Settings as items, and lists of records under their names as headings of this level."""
     if _is_records(value):
-        yield from _records(value, level)
+        if table := _table(value):
+            yield from tables(plain_rows([row for row in table if any(row)]), 1)
+            return
+        for n, record in enumerate(value, start=1):
+            yield from _record(record, _title(record, f"Record {n}"), level)
         return
-    deep = {name for name, inner in value.items() if _has_records(inner)} if isinstance(value, dict) else set()
+    deep = {name: inner for name, inner in value.items() if _has_records(inner)} if isinstance(value, dict) else {}
     flat = {name: inner for name, inner in value.items() if name not in deep} if deep else value
     yield from (("list", markup.item(line)) for line in _lines((), flat))
-    for name in (name for name in value if name in deep) if deep else ():
+    for name, inner in deep.items():
         yield "heading", markup.heading(level, plain(name))
-        yield from _blocks(value[name], level + 1)
+        yield from _blocks(inner, level + 1)
 
 
 def _has_records(value: Any, depth: int = 1) -> bool:
     if isinstance(value, dict) and depth < _DEPTH:
         return any(_has_records(inner, depth + 1) for inner in value.values())
     return _is_records(value)
-
-
-def _records(records: Sequence[Record], level: int) -> Iterator[markup.Block]:
-    if table := _table(records):
-        yield from tables(plain_rows([row for row in table if any(row)]), 1)
-        return
-    for n, record in enumerate(records, start=1):
-        yield from _record(record, _title(record, f"Record {n}"), level)
 
 
 def _record(record: Record, title: str, level: int) -> Iterator[markup.Block]:
@@ -145,17 +135,11 @@ def _table(records: Sequence[Record]) -> list[list[str]]:
     is_full = 2 * sum(map(len, records)) >= len(names) * len(records)
     if not is_full or not 0 < len(names) <= _MOST_COLUMNS or all(map(_question_fields, records)):
         return []
-    if not all(_fits(value) for record in records for value in record.values()):
-        return []
+    for value in (value for record in records for value in record.values()):
+        is_deep = isinstance(value, dict) or (isinstance(value, list) and not _is_short(value))
+        if is_deep or len(_cell(value)) > _CELL_LENGTH:
+            return []
     return [[plain(name) for name in names], *([_cell(record.get(name)) for name in names] for record in records)]
-
-
-def _fits(value: Any) -> bool:
-    return (
-        not isinstance(value, dict)
-        and (not isinstance(value, list) or _is_short(value))
-        and len(_cell(value)) <= _CELL_LENGTH
-    )
 
 
 def _cell(value: Any) -> str:

@@ -2,9 +2,9 @@
 
 import codecs
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
-from typing import Any, BinaryIO
+from typing import Any
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
@@ -22,39 +22,32 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
 
     Where none of the first rows has a ``text`` they are records, in which each value stands with its name.
     """
+    numbered = rows(file)
+    seen = list(islice(numbered, _SEEN_ROWS))
+    objects = [row for _, row in seen if isinstance(row, dict)]
+    are_records = any(row.keys() - _NAMING for row in objects) and not any("text" in row for row in objects)
+    every: Iterator[Row] = chain(seen, numbered)
+    if are_records:
+        every = ((n, record_row(file, n, row) if isinstance(row, dict) and row else row) for n, row in every)
+    yield from documents(file, every)
+
+
+def rows(file: SourceFile) -> Iterator[Row]:
+    """The numbered rows but blank ones; a ``BadRow`` for what is no JSON or longer than ``limits.row_bytes``."""
+    number, limit = 0, file.limits.row_bytes
     with file.open() as handle:
-        numbered = rows(handle, file.limits.row_bytes)
-        seen = list(islice(numbered, _SEEN_ROWS))
-        objects = [row for _, row in seen if isinstance(row, dict)]
-        are_records = any(row.keys() - _NAMING for row in objects) and not any("text" in row for row in objects)
-        every = chain(seen, numbered)
-        yield from documents(file, _as_texts(file, every) if are_records else every)
-
-
-def _as_texts(file: SourceFile, numbered: Iterable[Row]) -> Iterator[Row]:
-    for number, row in numbered:
-        yield record_row(file, number, row) if isinstance(row, dict) and row else (number, row)
-
-
-def rows(handle: BinaryIO, limit: int) -> Iterator[Row]:
-    """The numbered rows of an open file but blank ones; a ``BadRow`` for what is no JSON or longer than ``limit``."""
-    number = 0
-    while line := handle.readline(limit + 1):
-        number += 1
-        if len(line) > limit and not line.endswith(b"\n"):
-            del line
-            _skip_rest(handle)
-            yield number, BadRow(f"longer than {limit:,} bytes; split it into several documents")
-        elif number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            yield number, BadRow("the file is UTF-16, but JSON Lines are UTF-8; save it as UTF-8")
-            return
-        elif line.strip():
-            yield number, _parse(line.removeprefix(codecs.BOM_UTF8))
-
-
-def _skip_rest(handle: BinaryIO) -> None:
-    while (piece := handle.readline(_CHUNK)) and not piece.endswith(b"\n"):
-        pass
+        while line := handle.readline(limit + 1):
+            number += 1
+            if len(line) > limit and not line.endswith(b"\n"):
+                del line
+                while (piece := handle.readline(_CHUNK)) and not piece.endswith(b"\n"):
+                    pass
+                yield number, BadRow(f"longer than {limit:,} bytes; split it into several documents")
+            elif number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                yield number, BadRow("the file is UTF-16, but JSON Lines are UTF-8; save it as UTF-8")
+                return
+            elif line.strip():
+                yield number, _parse(line.removeprefix(codecs.BOM_UTF8))
 
 
 def _parse(line: bytes) -> Any:

@@ -13,10 +13,21 @@ from selfright.domain.text import compose_name, language_of
 from selfright.ingest.files import SourceFile, one_line
 from selfright.ingest.readers import markup
 
-MOST_VALUES = 250_000
-"""A row has no more values than that: some 50 MB of memory."""
+MOST_VALUES = 250_000  # of a row: some 50 MB of memory
+TOO_MANY = f"holds more than {MOST_VALUES:,} values, which no document does; give its text as 'text'"
+ROWS = 5_000
+"""Rows of tables that are one document."""
 
+_ID_LENGTH = 500
+_MOST_IDS = 1_000_000  # that are remembered; some 150 MB
+_WEB = ("http://", "https://")
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|[\[{,]', re.DOTALL)
+
+Row = tuple[int, Any]
+
+
+class BadRow(ValueError):
+    """A row that is no document; the message says what was expected."""
 
 
 def holds_more(text: str, most: int) -> bool:
@@ -25,22 +36,6 @@ def holds_more(text: str, most: int) -> bool:
         return False
     signs = (token for token in _TOKEN.finditer(text) if text[token.start()] != '"')
     return next(islice(signs, most, None), None) is not None
-
-
-TOO_MANY = f"holds more than {MOST_VALUES:,} values, which no document does; give its text as 'text'"
-_ID_LENGTH = 500
-_MOST_IDS = 1_000_000  # that are remembered; some 150 MB
-_WEB = ("http://", "https://")
-
-Row = tuple[int, Any]
-
-
-ROWS = 5_000
-"""Rows of tables that are one document."""
-
-
-class BadRow(ValueError):
-    """A row that is no document; the message says what was expected."""
 
 
 def documents(file: SourceFile, rows: Iterable[Row], unit: str = "line") -> Iterator[Document | UnreadableFile]:
@@ -74,6 +69,12 @@ def documents(file: SourceFile, rows: Iterable[Row], unit: str = "line") -> Iter
 
 def in_parts(file: SourceFile, blocks: Iterable[markup.Block], title: str, media_type: str) -> Iterator[Document]:
     """The blocks as one document, or with long tables as several, called by their first row: ``table.csv:5001``."""
+
+    def document(rows: tuple[int, ...]) -> Document:
+        shown = f" ({rows[0]:,}–{rows[1]:,})" if rows else ""
+        whole = file.document(markup.join_blocks(part), title + shown, media_type)
+        return replace(whole, id=f"{file.name}:{rows[0]}") if rows else whole
+
     part: list[markup.Block] = []
     first = row = 1
     for kind, text in blocks:
@@ -82,19 +83,11 @@ def in_parts(file: SourceFile, blocks: Iterable[markup.Block], title: str, media
         for start in range(0, max(len(body), 1), ROWS):
             some = body[start : start + ROWS]
             if row > first and row + len(some) - first > ROWS:
-                yield _part(file, part, title, media_type, (first, row - 1))
+                yield document((first, row - 1))
                 part, first = [], row
             part.append((kind, "\n".join([*head, *some])))
             row += len(some)
-    yield _part(file, part, title, media_type, (first, row - 1) if first > 1 else ())
-
-
-def _part(
-    file: SourceFile, blocks: Sequence[markup.Block], title: str, media_type: str, rows: tuple[int, ...]
-) -> Document:
-    shown = f" ({rows[0]:,}–{rows[1]:,})" if rows else ""
-    document = file.document(markup.join_blocks(blocks), title + shown, media_type)
-    return replace(document, id=f"{file.name}:{rows[0]}") if rows else document
+    yield document((first, row - 1) if first > 1 else ())
 
 
 def _document(file: SourceFile, number: int, row: Any) -> Document:
@@ -108,14 +101,18 @@ def _document(file: SourceFile, number: int, row: Any) -> Document:
     if not text.strip():
         raise BadRow("its 'text' is empty; give it text or leave it out")
     _check_unicode(text)
+    url, given = row.get("url"), row.get("metadata")
+    metadata = {} if given is None else given
+    if not isinstance(metadata, Mapping):
+        raise BadRow(f"expected an object as 'metadata', but it is a {type(metadata).__name__}")
     return Document(
         id=_id(row, f"{file.name}:{number}"),
         title=one_line(plain(row.get("title") or "")),
         text=text,
         language=language_of(text),
         source=file.source,
-        url=_url(row),
-        metadata=_metadata(row.get("metadata")),
+        url=plain(url) if isinstance(url, str) and url.startswith(_WEB) else None,
+        metadata={plain(key): plain(value) if value is not None else "" for key, value in metadata.items()},
     )
 
 
@@ -144,16 +141,3 @@ def plain(value: Any) -> str:
     """A JSON value as it is written, without halves of surrogate pairs."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text.encode("utf-8", "replace").decode()
-
-
-def _url(row: Mapping[str, Any]) -> str | None:
-    url = row.get("url")
-    return plain(url) if isinstance(url, str) and url.startswith(_WEB) else None
-
-
-def _metadata(given: Any) -> dict[str, str]:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise BadRow(f"expected an object as 'metadata', but it is a {type(given).__name__}")
-    return {plain(key): plain(value) if value is not None else "" for key, value in given.items()}
