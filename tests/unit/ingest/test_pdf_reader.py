@@ -15,7 +15,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.text import blocks
 from selfright.ingest import ocr
-from selfright.ingest.readers import line_ends
+from selfright.ingest.readers import pdf_flow
 from tests.support.mutating import mutated
 
 Read = Callable[..., list[Document | UnreadableFile]]
@@ -145,7 +145,7 @@ def test_the_model_for_korean_is_loaded_where_a_line_end_needs_it_only(
     def loaded() -> None:
         raise AssertionError("it takes a second")
 
-    monkeypatch.setattr(line_ends, "_kiwi", loaded)
+    monkeypatch.setattr(pdf_flow, "_kiwi", loaded)
     assert read_one("e.pdf", pdf(lines(SENTENCE, SENTENCE, "A short end."))).text.endswith("A short end.")
     assert read_one("k.pdf", pdf(both(lines(KOREAN), grid(PRICES_KO, y=600)))).text.startswith(KOREAN)
 

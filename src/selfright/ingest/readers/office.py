@@ -2,8 +2,8 @@
 
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import anydoc
 from anydoc import Format
@@ -11,9 +11,12 @@ from lxml.etree import _Element
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
+from selfright.domain.text import language_of
 from selfright.ingest.files import SourceFile
-from selfright.ingest.readers import markup, opendocument, packed, sheets, slides, word, workbook
-from selfright.ingest.readers.office_text import blocks
+from selfright.ingest.readers import csv, markup, opendocument, packed, slides, word, workbook
+from selfright.ingest.readers.office_text import blocks, cells
+from selfright.ingest.readers.rows import in_parts
+from selfright.ingest.readers.tables import Cell, sheet_blocks
 
 _WORD, _SLIDES, _BOOK = ("Word document", ".docx"), ("PowerPoint presentation", ".pptx"), ("Excel workbook", ".xlsx")
 _MICROSOFT = "application/vnd.openxmlformats-officedocument."
@@ -63,12 +66,17 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     """
     with file.open() as handle:
         head = handle.read(8)
-    form = _form_of(file, head)
+    suffix = file.path.suffix.lower()
+    form = _FORMS[suffix]  # older ones may hold the newer, or RTF, which their programs open as well
+    if head.startswith(b"PK"):
+        form = _NEWER.get(suffix, form)
+    elif head.startswith(b"{\\rtf") and suffix == ".doc":
+        form = _RTF
     try:
         data, title, missing = _prepare(file, form, head)
         document = anydoc.to_document(data, form.library)
         if form.library in ("xlsx", "ods"):
-            yield from sheets.documents(file, document.blocks, missing, form.media_type)
+            yield from _sheet_documents(file, document.blocks, missing, form.media_type)
             return
         text = markup.join_blocks(blocks(document))
     except UnreadableFile:
@@ -82,14 +90,6 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     heading = markup.first_heading(text)
     titles = (name for name in (title, heading) if name not in _NO_TITLE)
     yield file.document(text, next(filter(None, titles), ""), form.media_type)
-
-
-def _form_of(file: SourceFile, head: bytes) -> _Form:
-    """The form that the suffix names; older ones may hold the newer, or RTF, which their programs open as well."""
-    suffix = file.path.suffix.lower()
-    if head.startswith(b"PK"):
-        return _NEWER.get(suffix, _FORMS[suffix])
-    return _RTF if head.startswith(b"{\\rtf") and suffix == ".doc" else _FORMS[suffix]
 
 
 def _prepare(file: SourceFile, form: _Form, head: bytes) -> tuple[bytes, str, Mapping[str, int]]:
@@ -110,3 +110,48 @@ def _prepare(file: SourceFile, form: _Form, head: bytes) -> tuple[bytes, str, Ma
     parts = packed.parts_of(archive)
     missing = form.change(parts) or {}
     return packed.repack(archive, parts), packed.title_of(archive), missing
+
+
+def _sheet_documents(
+    file: SourceFile, found: Sequence[anydoc.Block], missing: Mapping[str, int], media_type: str
+) -> Iterator[Document | UnreadableFile]:
+    """A document for each sheet (``prices.xlsx:Parts``), or for the only one; what ``csv`` makes of rows with a text.
+
+    A longer one is several, of 5,000 rows each, called by their first row. ``missing`` has by the names of sheets how
+    many formulas have no value; the sheet says so, and the file is named for it.
+    """
+    sheets = list(_sheets(found))
+    for name, rows in sheets:
+        title = f"{file.stem}: {name}" if name else file.stem
+        own = replace(file, name=f"{file.name}:{name}") if name else file
+        header, *lines = [[cell.text if cell else "" for cell in row] for row in rows if _says_anything(row)]
+        if "text" in (text.lower() for text in header):
+            yield from csv.table_documents(own, header, lines, media_type)
+            continue
+        laid_out = list(sheet_blocks(rows))
+        if count := missing.get(name, 0) if name else sum(missing.values()):
+            is_korean = language_of(markup.join_blocks(laid_out)) == "ko"
+            told = "저장된 값이 없는 수식" if is_korean else "formulas without a value"
+            laid_out.append(("paragraph", f"[{told}: {count:,}]"))
+        yield from in_parts(own, laid_out, title, media_type)
+    if not sheets:
+        raise file.refuse("there is no text in it; nothing to index")
+    if missing:
+        why = f"formulas without a stored value: {sum(missing.values()):,}"
+        yield file.refuse(f"{why}; open it in its program, save it, and add it again")
+
+
+def _sheets(found: Sequence[anydoc.Block]) -> Iterator[tuple[str, list[list[Cell | None]]]]:
+    """The cells of the sheets that say anything, None where one is merged into another; the only sheet has no name."""
+    name = ""
+    for block in found:
+        if block.kind == "heading":
+            name = markup.one_blank("".join(inline.text or "" for inline in block.content or ()))
+        elif block.table is not None:
+            rows = list(cells(block.table))
+            if any(map(_says_anything, rows)):
+                yield name, rows
+
+
+def _says_anything(row: Sequence[Cell | None]) -> bool:
+    return any(cell is None or cell.text for cell in row)

@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from copy import deepcopy
 
+from lxml import etree
 from lxml.etree import _Element
 
 from selfright.ingest.readers import markup, packed
@@ -23,8 +24,7 @@ _TITLE = (
     "<draw:text-box><text:p>Slide {}</text:p></draw:text-box></draw:frame>"
 )
 _MOST_COLUMNS = 16_384
-
-
+_GONE = "gone"
 _HIDES_ITSELF = {
     f"{_TABLE}table-row": (f"{_TABLE}visibility", ("collapse", "filter")),
     f"{_TEXT}section": (f"{_TEXT}display", ("none",)),
@@ -55,12 +55,22 @@ def change(parts: dict[str, _Element]) -> dict[str, int]:
     if body is None:
         raise ValueError("there is no content in it")
     for number, page in enumerate(body.iter(f"{_DRAW}page"), 1):
-        _entitle(page, number)
+        frames = [frame for frame in page.iter(f"{_DRAW}frame") if frame.get(f"{_SHOW}class") == "title"]
+        if _says_anything(page) and not any(map(_says_anything, frames)):
+            page.insert(0, packed.parse_xml(_TITLE.format(number).encode()))
     styles = _Styles(parts)
     for node in [node for node in body.iterdescendants() if node.tag in _LEFT_OUT or styles.is_hidden(node)]:
-        _take_out(node)
+        is_mark = node.tag == f"{_TEXT}hidden-paragraph"  # which hides its paragraph
+        (next(node.iterancestors(_PARAGRAPH), node) if is_mark else node).tag = _GONE
+    etree.strip_elements(body, _GONE, with_tail=False)
     for shape in list(body.iter(*_SHAPES)):
-        _as_box(shape)
+        # One with text is read as a box with text, or its words would run into those around it.
+        is_on_slide = next(shape.iterancestors(f"{_DRAW}page"), None) is not None
+        if not is_on_slide and next(shape.iter(_PARAGRAPH), None) is not None:
+            box = shape.makeelement(f"{_DRAW}text-box")
+            box.extend(list(shape))
+            shape.tag = f"{_DRAW}frame"
+            shape.append(box)
     for table in body.iter(f"{_TABLE}table"):
         _take_out_columns(table)
     text = body.find(f"{_OFFICE}text")
@@ -103,20 +113,6 @@ class _Styles:
         return self._said[key]
 
 
-def _take_out(node: _Element) -> None:
-    """Takes a node out and leaves the text behind it where it is; a hidden mark hides its paragraph."""
-    if node.tag == f"{_TEXT}hidden-paragraph":
-        node = next(node.iterancestors(_PARAGRAPH), node)
-    parent, before = node.getparent(), node.getprevious()
-    if parent is None:
-        return
-    if node.tail and before is not None:
-        before.tail = (before.tail or "") + node.tail
-    elif node.tail:
-        parent.text = (parent.text or "") + node.tail
-    parent.remove(node)
-
-
 def _of_pages(styles: _Element | None) -> Iterator[_Element]:
     """The blocks of the headers, then those of the footers, each that says anything but the page, once."""
     seen: set[str] = set()
@@ -129,16 +125,6 @@ def _of_pages(styles: _Element | None) -> Iterator[_Element]:
             if said not in seen and any(map(str.isalpha if fields else str.isalnum, said)):
                 seen.add(said)
                 yield deepcopy(block)
-
-
-def _as_box(shape: _Element) -> None:
-    """A drawn shape with text is read as a box with text, or its words would run into those around it."""
-    if next(shape.iter(_PARAGRAPH), None) is None or next(shape.iterancestors(f"{_DRAW}page"), None) is not None:
-        return
-    box = shape.makeelement(f"{_DRAW}text-box")
-    box.extend(list(shape))
-    shape.tag = f"{_DRAW}frame"
-    shape.append(box)
 
 
 def _take_out_columns(table: _Element) -> None:
@@ -169,14 +155,6 @@ def _take_out_columns(table: _Element) -> None:
 def _times(node: _Element, what: str = "repeated") -> int:
     said = node.get(f"{_TABLE}number-columns-{what}") or "1"
     return min(max(int(said), 1), _MOST_COLUMNS) if said.isdecimal() and len(said) < 9 else 1
-
-
-def _entitle(page: _Element, number: int) -> None:
-    """A slide without a title is called by its number."""
-    frames = [frame for frame in page.iter(f"{_DRAW}frame") if frame.get(f"{_SHOW}class") == "title"]
-    if any(map(_says_anything, frames)) or not _says_anything(page):
-        return
-    page.insert(0, packed.parse_xml(_TITLE.format(number).encode()))
 
 
 def _says_anything(node: _Element) -> bool:

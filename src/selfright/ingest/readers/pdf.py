@@ -3,10 +3,12 @@
 ``liteparse`` (PDFium) finds the blocks of each page; it sees nothing but the bytes of a PDF.
 """
 
+import codecs
 import functools
+import html
 import importlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -15,7 +17,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest import ocr
 from selfright.ingest.files import SourceFile, one_line
-from selfright.ingest.readers import markup, pdf_objects
+from selfright.ingest.readers import markup
 from selfright.ingest.readers.pdf_flow import Page, text_of
 from selfright.ingest.readers.pdf_page import Part, parts, turn
 
@@ -35,6 +37,7 @@ _OPTIONS: dict[str, Any] = {
     "image_mode": "off",
     "quiet": True,
 }
+liteparse: Any = importlib.import_module("liteparse")  # its own types do not know all of these
 _START = 1_024  # bytes, in which a PDF says what it is
 _PAGES = 10_000
 _AT_ONCE = 50  # pages
@@ -47,6 +50,21 @@ _MEANINGLESS = re.compile(
     re.IGNORECASE,
 )
 _UNSPOKEN = frozenset(("link", "widget", "popup", "pushbutton", "signature"))
+_XMP = re.compile(r"<dc:title>.{0,200}?<rdf:li[^>]*>([^<]*)</rdf:li>", re.DOTALL)
+_INFORMATION = re.compile(rb"/Info\s+(\d+)\s+(\d+)\s+R")
+_TITLE_ENTRY = re.compile(rb"/Title\s*(?:\(((?:[^\\()]|\\.|\((?:[^\\()]|\\.)*\))*)\)|<([0-9A-Fa-f\s]*)>)", re.DOTALL)
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)", re.DOTALL)
+_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"", b"f": b"", b"\n": b"", b"\r": b"", b"\r\n": b""}
+_MOST_BYTES = 4_096  # bytes of a dictionary
+_EAST_ASIAN = re.compile(
+    rb"/Encoding\s*/(?:Uni\w{1,9}-(?:UCS2|UTF16)|[\w-]{0,20}(?:RKSJ|EUC|UHC|B5|GBK)[\w-]{0,9})-[HV]\b"
+)
+_OBJECT = re.compile(rb"(\d{1,8})\s+(\d{1,5})\s+obj\s*<<")
+_TABLE = (
+    b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /A def /CMapType 2 def\n"
+    b"1 begincodespacerange <0000> <ffff> endcodespacerange\n"
+    b"1 beginbfrange <0020> <007e> <0020> endbfrange\nendcmap end end"
+)
 
 
 def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
@@ -60,11 +78,10 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     if start < 0:
         raise file.refuse(_reason("it does not begin as one"))
     # From there on, or the library would take it for what it begins as.
-    data = pdf_objects.with_font_tables(data[start:])
-    liteparse: Any = importlib.import_module("liteparse")
+    data = _with_font_tables(data[start:])
     try:
-        pages, title, lost = _pages(liteparse, data, file)
-        scanned = _pictures(liteparse, data, pages)
+        pages, title, lost = _pages(data, file)
+        scanned = _pictures(data, pages)
     except liteparse.ParseError as error:
         raise file.refuse(_reason(str(error))) from error
     recognised = ocr.recognise(file, scanned) if scanned else ocr.Recognised()
@@ -89,11 +106,10 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
 @functools.cache
 def _parser() -> Any:
     """One for all files: it takes as long to make as a page to read."""
-    module: Any = importlib.import_module("liteparse")
-    return module.LiteParse(**_OPTIONS, max_pages=_PAGES)
+    return liteparse.LiteParse(**_OPTIONS, max_pages=_PAGES)
 
 
-def _pages(liteparse: Any, data: bytes, file: SourceFile) -> tuple[list[Page], str, list[int]]:
+def _pages(data: bytes, file: SourceFile) -> tuple[list[Page], str, list[int]]:
     """The pages, the title that the file has, and the numbers of pages that cannot be read."""
     pages: list[Page] = []
     title = ""
@@ -101,10 +117,13 @@ def _pages(liteparse: Any, data: bytes, file: SourceFile) -> tuple[list[Page], s
     for batch in _parser().parse_batches(data, _AT_ONCE):
         if batch.total_pages > _PAGES:
             raise file.refuse(f"more than {_PAGES:,} pages; split it")
-        title = title if pages else pdf_objects.title_of(data, batch.result.doc_meta)
+        title = title if pages else _own_title(data, batch.result.doc_meta)
         lost += [error.page_num for error in batch.result.page_errors]
         found = {page.page_num: page for page in batch.result.pages}
-        found |= _upright(liteparse, data, {number: turn(page) for number, page in found.items()})
+        if turned := [(number, degrees) for number, page in found.items() if (degrees := turn(page))]:
+            numbers = ",".join(str(number) for number, _ in turned)
+            parser = liteparse.LiteParse(**_OPTIONS, target_pages=numbers, page_orientation_corrections=turned)
+            found |= {page.page_num: page for page in parser.parse(data).pages}
         for number in range(batch.start_page, batch.end_page + 1):
             page = found.get(number)
             pages.append(_page(page) if page else Page(number, 0.0, []))
@@ -117,17 +136,7 @@ def _page(page: Any) -> Page:
     return Page(page.page_num, page.height, [*parts(page), *notes], page.page_label or "")
 
 
-def _upright(liteparse: Any, data: bytes, turns: Mapping[int, int]) -> dict[int, Any]:
-    """The pages whose text is turned, as they are when they are turned back."""
-    turned = [(number, degrees) for number, degrees in turns.items() if degrees]
-    if not turned:
-        return {}
-    numbers = ",".join(str(number) for number, _ in turned)
-    parser = liteparse.LiteParse(**_OPTIONS, target_pages=numbers, page_orientation_corrections=turned)
-    return {page.page_num: page for page in parser.parse(data).pages}
-
-
-def _pictures(liteparse: Any, data: bytes, pages: Sequence[Page]) -> list[int]:
+def _pictures(data: bytes, pages: Sequence[Page]) -> list[int]:
     """The numbers of the pages without a text that are pictures for a good part, not for a mark in a corner.
 
     Where no page has a text: of those with anything, since letters may be drawn as shapes.
@@ -175,3 +184,60 @@ def _title(given: str, text: str) -> str:
     if len(title) >= 3 and not _MEANINGLESS.match(title):
         return title
     return markup.first_heading(text)
+
+
+def _own_title(data: bytes, properties: Any) -> str:
+    """The title, empty where there is none in plain sight; ``properties`` are the library's, if it has any."""
+    packet = _XMP.search(getattr(properties, "xmp", None) or "")
+    if packet:
+        return html.unescape(packet[1])
+    references = _INFORMATION.findall(data)
+    if not references or getattr(properties, "is_encrypted", True):
+        return ""
+    begin = re.search(rb"(?<!\d)%s\s+%s\s+obj" % references[-1], data)
+    found = (
+        _TITLE_ENTRY.search(data[begin.end() : begin.end() + _MOST_BYTES].partition(b"endobj")[0]) if begin else None
+    )
+    if not found:
+        return ""
+    digits = b"".join((found[2] or b"").split())
+    raw = bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode()) or _ESCAPE.sub(_unescape, found[1] or b"")
+    if raw.startswith(codecs.BOM_UTF16_BE):
+        return raw[2:].decode("utf-16-be", "replace").rstrip("\0")
+    return raw.decode("utf-8-sig" if raw.startswith(codecs.BOM_UTF8) else "cp1252", "replace")
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    sign = match[1]
+    return bytes([int(sign, 8) % 256]) if sign.isdigit() and sign < b"8" else _ESCAPES.get(sign, sign)
+
+
+def _with_font_tables(data: bytes) -> bytes:
+    """The PDF with an update at its end: fonts for Korean, Chinese or Japanese get a table of what their codes mean.
+
+    Without one ``liteparse`` asks whatever font the system puts in their place, and takes a 2 for a hyphen.
+    """
+    fonts: dict[tuple[int, int], bytes] = {}
+    for encoding in _EAST_ASIAN.finditer(data):
+        first = max(0, encoding.start() - _MOST_BYTES)
+        begin = max(first, data.rfind(b" obj", first, encoding.start()))
+        found = _OBJECT.search(data, max(first, data.rfind(b"\n", first, begin)), encoding.start())
+        end = data.find(b"endobj", encoding.end(), encoding.end() + _MOST_BYTES)
+        font = data[found.end() : end] if found else b""
+        if found and end > 0 and b"/ToUnicode" not in font:
+            fonts[int(found[1]), int(found[2])] = font
+    if not fonts or b"/Encrypt" in data:
+        return data
+    size = max(map(int, re.findall(rb"/Size\s+(\d{1,8})", data)), default=0)
+    root, start = re.findall(rb"/Root\s+\d+\s+\d+\s+R", data), re.findall(rb"startxref\s+(\d+)", data)
+    if not (size and root and start):
+        return data
+    objects = {place: b"<</ToUnicode %d 0 R %s" % (size, font) for place, font in fonts.items()}
+    objects[size, 0] = b"<</Length %d>>stream\n%s\nendstream\n" % (len(_TABLE), _TABLE)
+    update, places = bytearray(b"\n"), b""
+    for (number, generation), content in sorted(objects.items()):
+        places += b"%d 1\n%010d %05d n \n" % (number, len(data) + len(update), generation)
+        update += b"%d %d obj\n%sendobj\n" % (number, generation, content)
+    end = len(data) + len(update)
+    trailer = b"trailer\n<</Size %d %s/Prev %s>>\nstartxref\n%d\n%%%%EOF\n" % (size + 1, root[-1], start[-1], end)
+    return data + update + b"xref\n" + places + trailer

@@ -1,11 +1,15 @@
 """The parts of PDF pages as one text: headers and footers once, tables and paragraphs that run over pages whole."""
 
+import functools
+import importlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any
 
-from selfright.ingest.readers import line_ends, markup
+from selfright.ingest.readers import markup
 from selfright.ingest.readers.pdf_lines import Line
 from selfright.ingest.readers.pdf_page import Part
 from selfright.ingest.readers.tables import Cell, tables
@@ -19,6 +23,17 @@ _FULL = 0.9  # of the width
 _HEADER_ROWS = 4
 _NUMBER = re.compile(r"\d{1,5}")
 _ENDS = re.compile(r"[.!?:;。！？…][\"'”’)\]」』]*$")
+_HANGUL = "\uac00-\ud7a3"
+_IDEOGRAPHS = "\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60"
+_KOREAN = re.compile(rf"(?<=[{_HANGUL}])\n(?=[{_HANGUL}])")
+_UNSPACED = re.compile(rf"(?<=[{_IDEOGRAPHS}])\n(?=[{_IDEOGRAPHS}])")
+_HYPHEN = re.compile(r"([^\W\d_]+)([-\u2010\u00ad\x02\ufffe])\n([^\W\d_]+)")
+_AFTER_HYPHEN = re.compile(r"(?<=\w[-\u2010])\n(?=\w)")
+_COMPOUND = re.compile(r"\w+-\w+")
+_CONTEXT = 16  # characters of each line
+_MOST_ENDS = 20_000  # line ends of a file
+_FEW_ENDS = 8
+_DIVIDED = 0.2  # of the line ends: in a text that is divided between words, a few are taken for divided words
 
 
 @dataclass(slots=True)
@@ -46,7 +61,7 @@ def text_of(pages: Sequence[Page]) -> str:
 
 def _blocks(parts: Sequence[Part]) -> Iterator[markup.Block]:
     texts = [text for part in parts for text in ([cell.text for row in part.rows for cell in row] or [part.text])]
-    whole = iter(line_ends.join_lines(texts))
+    whole = iter(_join_lines(texts))
     for part in parts:
         if part.rows:
             yield from tables([[replace(cell, text=next(whole)) for cell in row] for row in part.rows])
@@ -149,7 +164,9 @@ def _is_open(before: Part, part: Part, is_over: bool) -> bool:
         return False
     if part.text[:1].islower():
         return True
-    return is_over and len(lines) > 1 and all(map(line_ends.is_hangul, (before.text[-1:], part.text[:1])))
+    return (
+        is_over and len(lines) > 1 and all("\uac00" <= sign <= "\ud7a3" for sign in (before.text[-1:], part.text[:1]))
+    )
 
 
 def _rows(part: Part, columns: Sequence[tuple[float, float]]) -> list[list[Cell]]:
@@ -183,3 +200,51 @@ def _row(line: Line, columns: Sequence[tuple[float, float]], shift: float) -> li
         texts[place] = piece.text
     is_alone = len(line.pieces) == 1 and texts[0]  # as any paragraph is
     return [] if is_alone else [Cell(text) for text in texts]
+
+
+def _join_lines(texts: Sequence[str]) -> list[str]:
+    """The texts of one document, each without its line breaks.
+
+    A hyphen stays where the same document has the word with it within a line. Korean words are put together where
+    the extra ``ko`` is installed.
+    """
+    compounds = {word.lower() for text in texts for word in _COMPOUND.findall(text)}
+
+    def without_hyphen(match: re.Match[str]) -> str:
+        before, hyphen, after = match.groups()
+        is_compound = hyphen in "-\u2010" and (not after[0].islower() or f"{before}-{after}".lower() in compounds)
+        return f"{before}-{after}" if is_compound else before + after
+
+    divided = iter(_find_divisions([pair for text in texts for pair in _pairs(text)]))
+    whole = []
+    for text in texts:
+        korean = _KOREAN.sub(lambda _: "" if next(divided) else " ", text)
+        unspaced = _HYPHEN.sub(without_hyphen, _UNSPACED.sub("", korean))
+        whole.append(_AFTER_HYPHEN.sub("", unspaced).replace("\n", " "))
+    return whole
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """What stands around each line end between two Korean syllables."""
+    return [
+        (text[max(match.start() - _CONTEXT, text.rfind("\n", 0, match.start()) + 1) : match.start()],
+         text[match.end() : match.end() + _CONTEXT].partition("\n")[0])
+        for match in _KOREAN.finditer(text)
+    ]  # fmt: skip
+
+
+def _find_divisions(pairs: Sequence[tuple[str, str]]) -> list[bool]:
+    """Whether a word goes on over each line end."""
+    if not pairs or find_spec("kiwipiepy") is None:
+        return [False] * len(pairs)
+    tried = pairs[:_MOST_ENDS]
+    chunks = [chunk for pair in tried for chunk in pair]
+    _, spaced = _kiwi().glue(chunks, return_space_insertions=True)
+    divided = [not has_blank for has_blank in spaced[::2]] + [False] * (len(pairs) - len(tried))
+    return divided if len(pairs) < _FEW_ENDS or sum(divided) >= _DIVIDED * len(tried) else [False] * len(pairs)
+
+
+@functools.lru_cache(maxsize=1)
+def _kiwi() -> Any:
+    module: Any = importlib.import_module("kiwipiepy")  # it does not declare what it exports
+    return module.Kiwi(num_workers=1, load_multi_dict=False, load_typo_dict=False)

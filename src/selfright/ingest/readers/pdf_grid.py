@@ -136,7 +136,7 @@ class _Grid:
 
 def _split_row(row: Sequence[tuple[list[Piece], int, int]], is_first: bool) -> Iterator[list[Cell]]:
     """A row; or several, where no rule parts them but all cells have as many lines, side by side."""
-    texts = [list(lines_of(downwards(own))) for own, _, _ in row]
+    texts = [lines_of(downwards(own)) for own, _, _ in row]
     filled = list(filter(None, texts))
     ends = [[line.bottom for line in lines] for lines in filled]
     is_several = (

@@ -3,7 +3,8 @@
 import itertools
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,19 +83,18 @@ def pieces_of(page: Any) -> list[Piece]:
     """All text on a page that is more than blanks."""
     items = [item for item in page.text_items if item.text.strip()]
     notes = _notes(items, page.height)
-    return [_piece(item, notes) for item in items]
+    pieces = []
+    for item in items:
+        turn = turn_of(item)
+        text = _along(item.words) if turn % 180 and item.words else _without_signs(item, notes).strip()
+        right, bottom = item.x + item.width, item.y + item.height
+        pieces.append(Piece(text, key_of(item.text), item.x, right, item.y, bottom, turn, item.words))
+    return pieces
 
 
 def turn_of(item: Any) -> int:
     """By how many degrees, clockwise, a text of the library is turned: 0, 90, 180 or 270."""
     return round((item.rotation or 0.0) / 90) % 4 * 90
-
-
-def _piece(item: Any, notes: set[str]) -> Piece:
-    turn = turn_of(item)
-    text = _along(item.words) if turn % 180 and item.words else _without_signs(item, notes).strip()
-    right, bottom = item.x + item.width, item.y + item.height
-    return Piece(text, key_of(item.text), item.x, right, item.y, bottom, turn, item.words)
 
 
 def _along(words: Sequence[Any]) -> str:
@@ -108,9 +108,9 @@ def _along(words: Sequence[Any]) -> str:
 
 def _notes(items: Sequence[Any], height: float) -> set[str]:
     """The signs of the footnotes: what begins a line of smaller letters in the lower half of a page."""
-    sizes: dict[float, int] = {}
+    sizes: Counter[float] = Counter()
     for item in items:
-        sizes[item.font_size] = sizes.get(item.font_size, 0) + len(item.text)
+        sizes[item.font_size] += len(item.text)
     usual = max(sizes, key=sizes.__getitem__, default=0.0)
     small = (_NOTE.match(item.text) for item in items if item.font_size < _SMALLER * usual and 2 * item.y > height)
     return {found[1] for found in small if found}
@@ -137,16 +137,14 @@ def _without_signs(item: Any, notes: set[str]) -> str:
     return kept + text[at:]
 
 
-def lines_of(pieces: Iterable[Piece]) -> Iterator[Line]:
+def lines_of(pieces: Iterable[Piece]) -> list[Line]:
     """Pieces that follow one another; those at one height are a line."""
-    row: list[Piece] = []
+    rows: list[list[Piece]] = []
     for piece in pieces:
-        if row and abs(piece.middle[1] - row[0].middle[1]) > row[0].height / 2:
-            yield Line.of(row)
-            row = []
-        row.append(piece)
-    if row:
-        yield Line.of(row)
+        if not rows or abs(piece.middle[1] - rows[-1][0].middle[1]) > rows[-1][0].height / 2:
+            rows.append([])
+        rows[-1].append(piece)
+    return list(map(Line.of, rows))
 
 
 def downwards(pieces: Iterable[Piece]) -> list[Piece]:

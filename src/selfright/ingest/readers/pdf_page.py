@@ -125,7 +125,7 @@ def _items(lines: Sequence[Line], left: float) -> Iterator[Part]:
 
 def _parts(block: Any, said: str, pieces: Sequence[Piece], rules: Sequence[Any]) -> Iterator[Part]:
     top, bottom = block.bbox.y, block.bbox.y + block.bbox.height
-    lines = list(lines_of(downwards(pieces)))
+    lines = lines_of(downwards(pieces))
     if lines and 2 * sum(_LEADERS.search(line.text) is not None for line in lines) >= len(lines):
         # The lines of a contents list, whatever it was taken for.
         yield from (Part("list", _LEADERS.sub(" … ", line.text), line.top, line.bottom, "- ") for line in lines)
@@ -136,7 +136,7 @@ def _parts(block: Any, said: str, pieces: Sequence[Piece], rules: Sequence[Any])
     elif block.kind in ("code", "grid_fallback") and len(block.lines or ()) > 1:
         yield Part("code", "\n".join(block.lines), top, bottom)
     else:
-        yield from _prose(block, said, list(lines_of(in_order(said, pieces))))
+        yield from _prose(block, said, lines_of(in_order(said, pieces)))
 
 
 def _prose(block: Any, said: str, lines: Sequence[Line]) -> Iterator[Part]:
