@@ -98,7 +98,12 @@ class PreparedAhead:
             self._waiting and sum(len(parts) for _, parts in self._waiting) + len(every) // _PART >= self._workers.limit
         ):
             self._settle()
-        parts = [self._send(every[start : start + _PART]) for start in range(0, len(every), _PART)]
+        parts = []
+        for start in range(0, len(every), _PART):
+            passages = every[start : start + _PART]
+            embedded = [place for place, passage in enumerate(passages) if self._preparing.embeds(passage)]
+            task = {"texts": list(map(self._preparing.text, passages)), "embedded": embedded}
+            parts.append(_Part(passages, task, self._workers.submit(task)))
         if batch:
             self._waiting.append((batch, parts))
 
@@ -115,12 +120,6 @@ class PreparedAhead:
         """Waits for everything and commits."""
         self._settle_all()
         self._store.commit()
-
-    def _send(self, passages: list[Passage]) -> _Part:
-        texts = [self._preparing.text(passage) for passage in passages]
-        embedded = [place for place, passage in enumerate(passages) if self._preparing.embeds(passage)]
-        task = {"texts": texts, "embedded": embedded}
-        return _Part(passages, task, self._workers.submit(task))
 
     def _settle_all(self) -> None:
         while self._waiting:

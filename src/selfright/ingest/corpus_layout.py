@@ -120,7 +120,9 @@ class CorpusLayout:
             for document in documents(self._corpus, [(line, named)]):
                 if isinstance(document, UnreadableFile):
                     raise document
-                yield line, _with_export_fields(document, row)
+                said = row.get("collection")  # by an export of ours, as the language
+                collection = collection_name(said) if isinstance(said, str) and said.strip() else document.collection
+                yield line, replace(document, language=_language(row) or document.language, collection=collection)
 
     def _read_meta(self, meta: SourceFile) -> None:
         for number, (line, row) in enumerate(jsonl.rows(meta)):
@@ -182,13 +184,6 @@ class CorpusLayout:
 
 def _language(row: Mapping[str, Any]) -> Language | None:
     return next((language for language in get_args(Language) if language == row.get("language")), None)
-
-
-def _with_export_fields(document: Document, row: Mapping[str, Any]) -> Document:
-    """The document with what an export of ours says about it beside title, text and metadata."""
-    said = row.get("collection")
-    collection = collection_name(said) if isinstance(said, str) and said.strip() else document.collection
-    return replace(document, language=_language(row) or document.language, collection=collection)
 
 
 def _digest(text: str) -> bytes:

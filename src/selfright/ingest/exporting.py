@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,7 +54,10 @@ def export(
         place = Path(unfinished)
         made = FlatVectors(dimension) if dimension else None
         with _open(place / CORPUS) as corpus, _open(place / META) as meta:
-            for document, cut in _documents(store, cut=passages or bool(dimension)):
+            for info in store.documents():
+                if (document := store.document(info.id)) is None:
+                    continue  # removed meanwhile
+                cut = list(store.passages_of(info.id)) if passages or dimension else []
                 rows = [_row(document, each) for each in cut] if passages else [_row(document)]
                 _write(corpus, rows)
                 counts["documents"] += 1
@@ -76,13 +78,6 @@ def export(
             else:
                 (target / name).unlink(missing_ok=True)
     return ExportReport(folder, **counts)
-
-
-def _documents(store: Contents, *, cut: bool) -> Iterator[tuple[Document, list[Passage]]]:
-    for info in store.documents():
-        document = store.document(info.id)
-        if document is not None:  # else removed meanwhile
-            yield document, list(store.passages_of(info.id)) if cut else []
 
 
 def _row(document: Document, passage: Passage | None = None) -> dict[str, object]:

@@ -34,7 +34,12 @@ class FaissVectors:
         if self.kind not in _KINDS:
             raise self._refuse(f"an index of kind {self.kind} does not give its vectors back; {_ADVICE}")
         self.count, self.dimension = int(self._index.ntotal), int(self._index.d)
-        self._places = self._places_of_ids() if mapped else None
+        self._places: NDArray[np.int64] | None = None
+        if mapped:
+            ids = _faiss().vector_to_array(self._outer.id_map)
+            self._places = np.argsort(ids, kind="stable")
+            if not np.array_equal(ids[self._places], np.arange(self.count)):
+                raise self._refuse(f"its ids are not 0 to {self.count - 1}, so no line belongs to them; {_ADVICE}")
         try:
             if (ivf := _faiss().try_extract_index_ivf(self._index)) is not None:
                 ivf.make_direct_map()
@@ -51,13 +56,6 @@ class FaissVectors:
         places = wanted if self._places is None else self._places[wanted]
         rows: NDArray[np.float32] = self._index.reconstruct_batch(places)
         return rows
-
-    def _places_of_ids(self) -> NDArray[np.int64]:
-        ids = _faiss().vector_to_array(self._outer.id_map)
-        places = np.argsort(ids, kind="stable")
-        if not np.array_equal(ids[places], np.arange(self.count)):
-            raise self._refuse(f"its ids are not 0 to {self.count - 1}, so no line belongs to them; {_ADVICE}")
-        return places
 
     def _peculiarities(self) -> tuple[str, ...]:
         notes = []

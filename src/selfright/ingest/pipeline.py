@@ -149,7 +149,16 @@ class Run:
         self._tell(Change("added" if before is None else "replaced", document.id, document.source))
         if before is None:
             self._replace_whole(document, look)
-        self._put(document, reading.passages(document))
+        if document.id in self._batch:
+            self.flush()
+        passages = reading.passages(document)
+        self._batch[document.id] = document, passages
+        self._passages += len(passages)
+        self._waiting += len(passages)
+        self._waiting_characters += len(document.text)
+        if self._waiting >= _BATCH or len(self._batch) >= _BATCH:
+            late = time.monotonic() - self._committed_at > _COMMIT_S
+            self.flush(commit=late or self._uncommitted + self._waiting >= _COMMIT)
 
     def _replace_whole(self, document: Document, look: Look) -> None:
         """Removes what the file was as a whole before it grew into parts: ``t.csv`` when ``t.csv:101`` comes."""
@@ -180,17 +189,6 @@ class Run:
             return self.seen[document_id]
         stored = self._library.document(document_id) if self._library else None
         return Known.of(stored) if stored else None
-
-    def _put(self, document: Document, passages: Sequence[Passage]) -> None:
-        if document.id in self._batch:
-            self.flush()
-        self._batch[document.id] = document, passages
-        self._passages += len(passages)
-        self._waiting += len(passages)
-        self._waiting_characters += len(document.text)
-        if self._waiting >= _BATCH or len(self._batch) >= _BATCH:
-            late = time.monotonic() - self._committed_at > _COMMIT_S
-            self.flush(commit=late or self._uncommitted + self._waiting >= _COMMIT)
 
     def flush(self, *, commit: bool = False) -> None:
         """Hands the batch to the writer."""

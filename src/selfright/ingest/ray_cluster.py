@@ -67,7 +67,9 @@ class RayCluster:
     def _connect(self) -> None:
         options = {"include_dashboard": False} if self._address == LOCAL else {}
         try:
-            _knock(self._address)
+            host, colon, port = self._address.removeprefix("ray://").rpartition(":")
+            if colon and port.isdecimal():  # Ray itself would try for minutes
+                socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()
             self._ray.init(self._address, log_to_driver=False, logging_level=logging.ERROR, **options)
         except (OSError, RuntimeError, ValueError) as error:
             raise StoreError(
@@ -142,13 +144,6 @@ def _make_worker(entry: str, setup: str) -> Callable[[Any], Any]:
 def greeting(_setup: None) -> Callable[[None], str]:
     """Says which version a node has."""
     return lambda _task: metadata.version("selfright")
-
-
-def _knock(address: str) -> None:
-    """Raises ``OSError`` when nothing listens at ``host:port``: Ray itself would try for minutes."""
-    host, colon, port = address.removeprefix("ray://").rpartition(":")
-    if colon and port.isdecimal():
-        socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()
 
 
 def _ray() -> Any:

@@ -110,7 +110,14 @@ def _walk(root: Path, found: Discovery) -> Iterator[SourceFile]:
     folders = [root]
     while folders:
         folder = folders.pop()
-        for entry in _entries(folder, found):
+        try:
+            with os.scandir(folder) as scanned:
+                entries = list(scanned)
+        except OSError as error:
+            why = f"the folder cannot be opened ({error.strerror}); change its permissions, or leave it out"
+            found.failed.append(SourceFile(folder, folder.name).refuse(why))
+            continue
+        for entry in entries:
             path = Path(entry.path)
             if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                 folders.append(path)
@@ -118,16 +125,6 @@ def _walk(root: Path, found: Discovery) -> Iterator[SourceFile]:
                 found.skip(path, why)
             else:
                 yield SourceFile(path, readable_name(path.relative_to(root).as_posix()))
-
-
-def _entries(folder: Path, found: Discovery) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError as error:
-        why = f"the folder cannot be opened ({error.strerror}); change its permissions, or leave it out"
-        found.failed.append(SourceFile(folder, folder.name).refuse(why))
-        return []
 
 
 def _why_not(entry: os.DirEntry[str], inside: str) -> str:

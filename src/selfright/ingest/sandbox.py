@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -127,11 +127,12 @@ def _wait_for(process: Any, seconds: float, deadline: Deadline) -> tuple[Any, bo
 
 def serve(answers: IO[bytes]) -> None:
     """The reader's side."""
-    answer(answers, lambda task: ((encode_item(with_spans(item)), _size(item)) for item in read_here(file_of(task))))
+    answer(answers, _read)
 
 
-def _size(item: ReadDocument | UnreadableFile) -> int:
-    return len(item.document.text) if isinstance(item, ReadDocument) else 0
+def _read(task: dict[str, Any]) -> Iterator[tuple[Any, int]]:
+    for item in read_here(file_of(task)):
+        yield encode_item(with_spans(item)), len(item.document.text) if isinstance(item, ReadDocument) else 0
 
 
 def answer(answers: IO[bytes], work: Callable[[dict[str, Any]], Iterable[tuple[Any, int]]]) -> None:

@@ -62,13 +62,25 @@ def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passa
     found = list(_sections(document, words))
     mixed = len({section.language for section in found} - {None}) > 1
     runs = list(_runs(found))
-    if _short(document.text, words):
+    # Here a word is a word in both languages: who brings short rows has already cut them as they should be.
+    most = words * _SLACK
+    if len(document.text) <= most * _CHARACTERS_PER_WORD and len(document.text.split()) <= most:
         sections = (_merge(run) for run in runs)
     else:
         overlap = min(overlap, words // 2)
-        sections = (part for run in runs for part in _parts_of_sections(run, words, overlap))
-    cut = enumerate(section for section in sections if section.units)
-    return [_passage(document, n, section, section.language if mixed else None) for n, section in cut]
+        sections = (
+            _section(section.path, units, section.language)
+            for run in runs
+            for section in _group(run, words)
+            for units in _parts(section.units, words, overlap)
+        )
+    passages = []
+    for n, section in enumerate(section for section in sections if section.units):
+        start, end = section.units[0].start, section.units[-1].end
+        head = next((unit.head for unit in section.units if unit.kind == "table"), "")
+        language = section.language if mixed else None
+        passages.append(document.passage(n, start, end, " > ".join(section.path), head, language))
+    return passages
 
 
 def size_of(text: str) -> float:
@@ -77,17 +89,6 @@ def size_of(text: str) -> float:
     # about as much as 133 Korean ones. Text without blanks still has a length, hence the tenth.
     counted = len(text.replace("|", " | ").split()) + _HANGUL_EXTRA * len(_HANGUL_RUN.findall(text))
     return max(counted, len(text) / _CHARACTERS_PER_WORD)
-
-
-def _short(text: str, words: int) -> bool:
-    # Here a word is a word in both languages: somebody who brings short rows has already cut them as they should be.
-    return len(text) <= words * _SLACK * _CHARACTERS_PER_WORD and len(text.split()) <= words * _SLACK
-
-
-def _passage(document: Document, n: int, section: Section, language: Language | None) -> Passage:
-    start, end = section.units[0].start, section.units[-1].end
-    head = next((unit.head for unit in section.units if unit.kind == "table"), "")
-    return document.passage(n, start, end, " > ".join(section.path), head, language)
 
 
 def _section(path: tuple[str, ...], units: Sequence[Unit], language: Language | None) -> Section:
@@ -114,7 +115,10 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
             if units and units[-1].kind != "heading":
                 yield _section(_names(path, document.title), units, _language(document, units))
                 units = []
-            level, name = _heading(document.text[block.start : block.end])
+            line = document.text[block.start : block.end]
+            marks = len(line) - len(line.lstrip("#"))
+            level = marks or _QUESTION_LEVEL
+            name = plain(line[marks : marks + _LONGEST_HEADING].strip().rstrip("#"))[:200]
             path = [entry for entry in path if entry[0] < level] + [(level, name)]
         head = head_of(document.text[block.start : block.end]) if block.kind == "table" else ""
         for start, end in _spans(document.text, block, words):
@@ -123,11 +127,6 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
             last = end
     if units:
         yield _section(_names(path, document.title), units, _language(document, units))
-
-
-def _heading(line: str) -> tuple[int, str]:
-    marks = len(line) - len(line.lstrip("#"))
-    return marks or _QUESTION_LEVEL, plain(line[marks : marks + _LONGEST_HEADING].strip().rstrip("#"))[:200]
 
 
 def _names(path: Sequence[tuple[int, str]], title: str) -> tuple[str, ...]:
@@ -211,12 +210,6 @@ def _runs(sections: Iterable[Section]) -> Iterator[Sequence[Section]]:
     yield run
 
 
-def _parts_of_sections(sections: Sequence[Section], words: int, overlap: int) -> Iterator[Section]:
-    for section in _group(sections, words):
-        for units in _parts(section.units, words, overlap):
-            yield _section(section.path, units, section.language)
-
-
 def _group(sections: Iterable[Section], words: int) -> Iterator[Section]:
     """Tiny neighbours put together up to the size."""
     group: list[Section] = []
@@ -241,15 +234,19 @@ def _parts(units: Sequence[Unit], words: int, overlap: int) -> Iterator[Sequence
             first = index  # it fills a passage by itself
         filled, begun = sum(unit.size for unit in units[first:index]), index
         target = _even_share(filled + left, words, overlap)
-        while index < len(units) and (index == begun or _fits(units[index].size, filled, target, words)):
-            filled, left = filled + units[index].size, left - units[index].size
-            index += 1
+        while index < len(units):
+            size = units[index].size
+            is_small = filled < words * _TINY and size <= words * _WHOLE
+            if index > begun and not is_small and filled + size / 2 > target:
+                break
+            filled, left, index = filled + size, left - size, index + 1
         yield units[first:index]
-        first = _repeat_from(units, begun, index, overlap)
-
-
-def _fits(size: float, filled: float, target: float, words: int) -> bool:
-    return filled + size / 2 <= target or (filled < words * _TINY and size <= words * _WHOLE)
+        first, repeated = index, 0.0
+        while first - 1 > begun and units[first - 1].kind in ("paragraph", "list"):
+            if repeated + units[first - 1].size / 2 > overlap:
+                break
+            first -= 1
+            repeated += units[first].size
 
 
 def _even_share(size: float, words: int, overlap: int) -> float:
@@ -257,15 +254,3 @@ def _even_share(size: float, words: int, overlap: int) -> float:
         return math.inf
     parts = math.ceil((size - overlap) / (words - overlap))
     return (size + (parts - 1) * overlap) / parts
-
-
-def _repeat_from(units: Sequence[Unit], begun: int, end: int, overlap: int) -> int:
-    first, repeated = end, 0.0
-    while first - 1 > begun and _is_prose(units[first - 1]) and repeated + units[first - 1].size / 2 <= overlap:
-        first -= 1
-        repeated += units[first].size
-    return first
-
-
-def _is_prose(unit: Unit) -> bool:
-    return unit.kind in ("paragraph", "list")

@@ -7,6 +7,7 @@ could not be read held before stays.
 import os
 from collections import defaultdict
 from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -69,7 +70,11 @@ def sync(
     within = _stored_documents(paths, library, options.collection)
     if not options.allow_empty:
         _check_not_empty(paths, found, within)
-    now = {_real(file.path): _state(file.path) for file in found.files}
+    now = {}
+    for file in found.files:
+        with suppress(OSError):
+            stat = os.stat(file.path)
+            now[_real(file.path)] = stat.st_size, stat.st_mtime_ns
     before = options.states or {}
     same = {place for place in within if place in now and before.get(place) == now[place]}
     found.files = [file for file in found.files if _real(file.path) not in same]
@@ -133,11 +138,3 @@ def _is_within(place: str, roots: Sequence[str] | set[str]) -> bool:
 
 def _real(path: Path) -> str:
     return os.path.realpath(readable_name(os.path.abspath(path)))
-
-
-def _state(path: Path) -> tuple[int, int]:
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return -1, 0
-    return stat.st_size, stat.st_mtime_ns

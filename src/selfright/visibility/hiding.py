@@ -170,17 +170,12 @@ def _is_empty(name: str, parts: list[list[Any]], size: float) -> bool:
     until = next((n for n, token in enumerate(parts[0]) if token.type == "ident"), len(parts[0]))  # "at", "round"
     values = [value for token in parts[0][:until] if (value := number(token, size, 100.0)) is not None]
     if name == "inset" and values:
-        top, right, bottom, left = _four(values)
+        top, right, bottom, left = [*values, values[1]] if len(values) == 3 else (values * 4)[:4]
         return top + bottom >= 100 - _NARROW or left + right >= 100 - _NARROW
     if name in ("rect", "xywh"):
         first, second, third, fourth = (values * 4)[:4] if values else (0.0, 0.0, 100.0, 100.0)
         return min((third - first, second - fourth) if name == "rect" else (third, fourth)) <= _NARROW
     return name in ("circle", "ellipse") and bool(values) and min(values) <= _NARROW
-
-
-def _four(values: list[float]) -> tuple[float, float, float, float]:
-    top, right = values[0], values[1] if len(values) > 1 else values[0]
-    return top, right, values[2] if len(values) > 2 else top, values[3] if len(values) > 3 else right
 
 
 def _is_cut(declared: Declared) -> bool:

@@ -21,6 +21,7 @@ _MOST_VARIABLES = 1_000
 _MOST_TRIED = 10_000_000  # rules, on all elements together: some seconds
 _ROOTS = ("html", "body")
 _UNREAD = ("script", "style")
+_PARTS = {"font": ("font-size",), "background": ("background-color", "background-image")}
 _MOST_TOKENS, _DEEPEST = 64, 5
 
 
@@ -94,7 +95,9 @@ def _look(found: list[Rule], node: Node, above: Look) -> tuple[Look, bool]:
     declared: dict[str, Sequence[Any]] = {}
     for rule in rules:
         for name, tokens in rule.declared.items():
-            _override(declared, name, tokens)
+            for part in _PARTS.get(name, ()):  # a shorthand takes the place of what was said before by its parts
+                declared.pop(part, None)
+            declared[name] = tokens
     own = {name: declared.pop(name) for name in list(declared) if name.startswith("--")}
     variables = {**above.variables, **own} if own and len(above.variables) < _MOST_VARIABLES else above.variables
     shown: Declared = {name: _resolve(tokens, variables) for name, tokens in declared.items()}
@@ -102,14 +105,6 @@ def _look(found: list[Rule], node: Node, above: Look) -> tuple[Look, bool]:
     if node.local_name in _ROOTS:  # shown by a script when all is there
         return look.reveal(), False
     return look, hides(shown, look.size)
-
-
-def _override(declared: dict[str, Sequence[Any]], name: str, tokens: Sequence[Any]) -> None:
-    """A shorthand takes the place of what was said before by its parts, and the other way round."""
-    for short, long in (("font", "font-size"), ("background", "background-color"), ("background", "background-image")):
-        if name == short:
-            declared.pop(long, None)
-    declared[name] = tokens
 
 
 def _attributes(element: "HtmlElement") -> Declared:

@@ -157,8 +157,7 @@ def _holds(query: Sequence[Any]) -> bool | None:
     words = {token.lower_value for token in query if token.type == "ident"}
     if words & {"print", "speech"} and "not" not in words:
         return None
-    widths = [token.content for token in query if token.type == "() block"]
-    known = [_width_holds(significant(content)) for content in widths]
+    known = [_width_holds(significant(token.content)) for token in query if token.type == "() block"]
     if None in known or words - {"screen", "all", "and", "only"}:
         return False
     return True if all(known) else None

@@ -117,11 +117,7 @@ def _is_dropped(element: HtmlElement) -> bool:
         return True
     if element.tag == "a" and _is_anchor(element):
         return True
-    return _lies_over(element)
-
-
-def _lies_over(element: HtmlElement) -> bool:
-    """Whether it is a box that stands before the page (a dialog, a consent banner), not a part of its text."""
+    # A box that stands before the page (a dialog, a consent banner) is no part of its text.
     is_box = (
         element.get("role") in _OVER_ROLES
         or element.get("aria-modal") == "true"
@@ -188,24 +184,20 @@ def _data(table: HtmlElement) -> Iterator[markup.Block]:
     own = [row for row in _own_rows(table) if not _is_dropped(row)]
     inner: list[markup.Block] = []
     rows = _cells(own, inner)
-    yield from _parts(rows, [_is_head(row, cells) for row, cells in zip(own, rows, strict=True)])
-    yield from inner
-
-
-def _is_head(row: HtmlElement, cells: Sequence[Cell]) -> bool:
-    group = _group(row)
-    return group == "thead" or (group != "tfoot" and len(cells) > 1 and all(cell.is_label for cell in cells))
-
-
-def _parts(rows: Sequence[Sequence[Cell]], is_head: Sequence[bool]) -> Iterator[markup.Block]:
+    groups = map(_group, own)
+    is_head = [
+        group == "thead" or (group != "tfoot" and len(row) > 1 and all(cell.is_label for cell in row))
+        for group, row in zip(groups, rows, strict=True)
+    ]
     begin = 0
-    for n in [*range(1, len(rows)), len(rows)]:
+    for n in range(1, len(rows) + 1):
         is_new = n < len(rows) and is_head[n] and not is_head[n - 1] and not all(is_head[n:])
         if n == len(rows) or (is_new and any(len(row) > 1 for row in rows[begin:n])):
             first = next((k for k in range(begin, n) if is_head[k]), begin)
             last = next((k for k in range(first, n) if not is_head[k]), n)
             yield from tables(rows[begin:n], last - begin if is_head[first] else 0)
             begin = n
+    yield from inner
 
 
 def _cells(own: Sequence[HtmlElement], inner: list[markup.Block]) -> list[list[Cell]]:

@@ -115,7 +115,10 @@ class Writer:
         if tag in _BLOCKS:
             self._flush()
         if tag in _LABELS:
-            self._end_label()
+            self._in_label = False
+            entry, asks = self._lists[-1], _asks(self._label)
+            entry.term, entry.is_deep = "" if asks else self._label, False
+            entry.has_asked |= asks
         elif tag in _LISTS:
             self._say_label()
             self._is_behind_answer |= self._lists.pop().has_asked
@@ -184,12 +187,6 @@ class Writer:
             return f"{label} {text}"
         self._add("list", markup.item(label, max(sum(each.is_deep for each in self._lists) - 2, 0)))
         return text
-
-    def _end_label(self) -> None:
-        self._in_label = False
-        entry, asks = self._lists[-1], _asks(self._label)
-        entry.term, entry.is_deep = "" if asks else self._label, False
-        entry.has_asked |= asks
 
     def _say_label(self) -> None:
         """A term that asks, or that no text follows, as a block of its own."""

@@ -9,7 +9,7 @@ from selfright.ingest.readers import hwpx, markup, packed
 from selfright.ingest.readers.tables import plain_rows, tables
 
 if TYPE_CHECKING:
-    from hwp2md import Block, Paragraph
+    from hwp2md import Block
 
 _KIND = ("Hangul document", ".hwpx")
 _MEDIA_TYPE = "application/x-hwp"
@@ -49,12 +49,9 @@ def _blocks(block: "Block") -> Iterator[markup.Block]:
         for paragraph in block.paragraphs:
             yield from _blocks(paragraph)
     elif isinstance(block, Paragraph):
-        yield _paragraph(block)
-
-
-def _paragraph(block: "Paragraph") -> markup.Block:
-    if block.level:
-        return "heading", markup.heading(block.level, block.text)
-    if block.list_info is None:
-        return "paragraph", "\n".join(filter(None, map(markup.one_blank, block.text.split("\n"))))
-    return "list", markup.number_item(block.list_info.label, block.text, block.list_info.depth)
+        if block.level:
+            yield "heading", markup.heading(block.level, block.text)
+        elif block.list_info is None:
+            yield "paragraph", markup.clean_lines(block.text)
+        else:
+            yield "list", markup.number_item(block.list_info.label, block.text, block.list_info.depth)

@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 
+from lxml import etree
 from lxml.etree import _Element
 
 from selfright.domain.passages import Document
@@ -30,15 +31,16 @@ def read(file: SourceFile) -> Iterator[Document]:
     try:
         with zipfile.ZipFile(archive) as parts:
             names = parts.namelist()
-            styles = (
-                _styles(packed.parse_xml(parts.read("Contents/header.xml"))) if "Contents/header.xml" in names else {}
+            header, package = (
+                packed.parse_xml(parts.read(name)) if name in names else etree.Element("none")
+                for name in ("Contents/header.xml", "Contents/content.hpf")
             )
+            styles = _styles(header)
             sections = sorted((int(found[1]), name) for name in names if (found := _SECTION.fullmatch(name)))
             roots = (packed.parse_xml(parts.read(name)) for _, name in sections)
             text = markup.join_blocks(block for root in roots for block in _blocks(root, styles))
-            title = (
-                _title(packed.parse_xml(parts.read("Contents/content.hpf"))) if "Contents/content.hpf" in names else ""
-            )
+            titles = (markup.one_blank(node.text or "") for node in package.iter() if _name(node) == "title")
+            title = next(titles, "")
     except Exception as error:  # hostile files make the libraries fail in more ways than can be named
         raise packed.unreadable(file, _KIND, error) from error
     if not sections:
@@ -49,10 +51,6 @@ def read(file: SourceFile) -> Iterator[Document]:
 def _name(element: _Element) -> str:
     """The tag without its namespace, which differs between versions of the format."""
     return str(element.tag).rpartition("}")[2]
-
-
-def _title(package: _Element) -> str:
-    return next((" ".join((node.text or "").split()) for node in package.iter() if _name(node) == "title"), "")
 
 
 def _styles(header: _Element) -> Mapping[str, int]:
@@ -70,18 +68,13 @@ def _styles(header: _Element) -> Mapping[str, int]:
 def _blocks(parent: _Element, styles: Mapping[str, int]) -> Iterator[markup.Block]:
     for child in _nearest(parent, _APART):
         if _name(child) == "p":
-            yield _paragraph(child, styles)
+            text = markup.clean_lines(_visible(child))
+            level = styles.get(child.get("styleIDRef") or "", 0)
+            is_heading = text and level and len(text) <= _HEADING_LENGTH
+            yield ("heading", markup.heading(level, text)) if is_heading else ("paragraph", text)
             yield from _blocks(child, styles)  # tables, boxes and notes that hang on it
         else:
             yield from _table(child, styles)
-
-
-def _paragraph(paragraph: _Element, styles: Mapping[str, int]) -> markup.Block:
-    text = "\n".join(filter(None, map(markup.one_blank, _visible(paragraph).split("\n"))))
-    level = styles.get(paragraph.get("styleIDRef") or "", 0)
-    if text and level and len(text) <= _HEADING_LENGTH:
-        return "heading", markup.heading(level, text)
-    return "paragraph", text
 
 
 def _table(table: _Element, styles: Mapping[str, int]) -> Iterator[markup.Block]:

@@ -128,18 +128,16 @@ def visible_text(text: str) -> str:
             at = opening.end()
             continue
         at = min(end + len(closing), len(text))
-        pieces += [_plain(text[last:start], components), _shown(mark, text[start:at])]
+        shown = "" if mark == "<!--" else text[start:at]
+        if mark in _FENCES:
+            shown = _LANGUAGE.sub(r"\1\2", shown, count=1)
+        elif mark == "<table":
+            from selfright.ingest.readers.html import fragment_text
+
+            shown = f"\n\n{fragment_text(shown)}\n\n"
+        pieces += [_plain(text[last:start], components), shown]
         last = at
     return "".join([*pieces, _plain(text[last:], components)])
-
-
-def _shown(mark: str, text: str) -> str:
-    """Code, a table of HTML as one of Markdown, nothing of a comment."""
-    if mark == "<table":
-        from selfright.ingest.readers.html import fragment_text
-
-        return f"\n\n{fragment_text(text)}\n\n"
-    return "" if mark == "<!--" else _LANGUAGE.sub(r"\1\2", text, count=1) if mark in _FENCES else text
 
 
 def _one_form(text: str) -> str:
@@ -176,7 +174,10 @@ def _plain(text: str, components: frozenset[str]) -> str:
         text = _TAG.sub(_instead, text)
         if components or "/>" in text:
             text = _COMPONENT.sub(lambda tag: _instead_of_component(tag, components), text)
-    text = _BOX.sub(_title, _INCLUDE.sub("", _MDX_LINE.sub("", _MDX_COMMENT.sub("", text))))
+    text = _BOX.sub(
+        lambda box: next(filter(None, box.groups()), "").strip(),
+        _INCLUDE.sub("", _MDX_LINE.sub("", _MDX_COMMENT.sub("", text))),
+    )
     text = _ICON.sub(_icon, _ATTRIBUTES.sub(r"\1", text)) if "{" in text or ":" in text else text
     return _ANCHOR.sub(r"\1", text) if "](#" in text else text
 
@@ -193,10 +194,6 @@ def _instead_of_component(tag: re.Match[str], components: frozenset[str]) -> str
 def _icon(found: re.Match[str]) -> str:
     sign = "✓" if _YES.search(found[1]) else "✗" if _NO.search(found[1]) else ""
     return f"{sign} " if sign and found[0][-1].isspace() else sign
-
-
-def _title(box: re.Match[str]) -> str:
-    return next(filter(None, box.groups()), "").strip()
 
 
 def _instead(tag: re.Match[str]) -> str:

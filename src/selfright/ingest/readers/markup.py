@@ -48,6 +48,11 @@ def one_blank(text: str) -> str:
     return " ".join(text.split())
 
 
+def clean_lines(text: str) -> str:
+    """The lines that say anything, with single blanks."""
+    return "\n".join(filter(None, map(one_blank, text.split("\n"))))
+
+
 def join_blocks(blocks: Iterable[Block]) -> str:
     """The blocks as one text: list items one under the other, a blank line between everything else."""
     parts: list[str] = []

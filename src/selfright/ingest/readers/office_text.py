@@ -26,7 +26,8 @@ def _blocks(found: Sequence[_Block], notes: _Notes) -> Iterator[markup.Block]:
             yield "heading", markup.heading(block.level or 1, _line(block.content))
             yield from _notes(block.content, notes)
         elif block.kind == "paragraph":
-            yield from _paragraph(block.content, notes)
+            yield "paragraph", markup.clean_lines(_text(block.content).replace(NUMBERED, ""))
+            yield from _notes(block.content, notes)
         elif block.kind == "list" and block.list is not None:
             yield from _items(block.list, notes, 0)
         elif block.kind == "table" and block.table is not None:
@@ -39,23 +40,12 @@ def _blocks(found: Sequence[_Block], notes: _Notes) -> Iterator[markup.Block]:
             yield from _blocks(block.blocks or (), notes)
 
 
-def _paragraph(content: Sequence[anydoc.Inline] | None, notes: _Notes) -> Iterator[markup.Block]:
-    lines = _text(content).replace(NUMBERED, "").split("\n")
-    yield "paragraph", "\n".join(filter(None, map(markup.one_blank, lines)))
-    yield from _notes(content, notes)
-
-
 def _notes(content: Sequence[anydoc.Inline] | None, notes: _Notes) -> Iterator[markup.Block]:
-    for name in _note_names(content):
-        yield from _blocks(notes.get(name, ()), {})
-
-
-def _note_names(content: Sequence[anydoc.Inline] | None) -> Iterator[str]:
     for inline in content or ():
         if inline.kind == "note_ref":
-            yield inline.note_id or ""
+            yield from _blocks(notes.get(inline.note_id or "", ()), {})
         elif inline.kind == "link":
-            yield from _note_names(inline.content)
+            yield from _notes(inline.content, notes)
 
 
 def _text(content: Sequence[anydoc.Inline] | None) -> str:

@@ -92,7 +92,9 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         raise file.refuse(
             f"it has no text layer (scanned pages?); {recognised.why}" if scanned else "no page has a text"
         )
-    document = file.document(text, _title(title, text), "application/pdf")
+    title = one_line(title)
+    says = len(title) >= 3 and not _MEANINGLESS.match(title)
+    document = file.document(text, title if says else markup.first_heading(text), "application/pdf")
     if recognised.pages:
         document = replace(document, metadata={"recognised_pages": _ranges(sorted(recognised.pages))})
     yield document
@@ -126,14 +128,13 @@ def _pages(data: bytes, file: SourceFile) -> tuple[list[Page], str, list[int]]:
             found |= {page.page_num: page for page in parser.parse(data).pages}
         for number in range(batch.start_page, batch.end_page + 1):
             page = found.get(number)
-            pages.append(_page(page) if page else Page(number, 0.0, []))
+            if page is None:
+                pages.append(Page(number, 0.0, []))
+                continue
+            middle = page.height / 2
+            notes = (Part("list", note, middle, middle, "- ") for note in dict.fromkeys(_notes(page)))
+            pages.append(Page(number, page.height, [*parts(page), *notes], page.page_label or ""))
     return pages, title, lost
-
-
-def _page(page: Any) -> Page:
-    middle = page.height / 2
-    notes = (Part("list", note, middle, middle, "- ") for note in dict.fromkeys(_notes(page)))
-    return Page(page.page_num, page.height, [*parts(page), *notes], page.page_label or "")
 
 
 def _pictures(data: bytes, pages: Sequence[Page]) -> list[int]:
@@ -177,13 +178,6 @@ def _reason(error: str) -> str:
     if "password" in error.lower():
         return "it is protected by a password; save a copy without one"
     return f"no PDF that can be read ({error}); save it again, or export its text"
-
-
-def _title(given: str, text: str) -> str:
-    title = one_line(given)
-    if len(title) >= 3 and not _MEANINGLESS.match(title):
-        return title
-    return markup.first_heading(text)
 
 
 def _own_title(data: bytes, properties: Any) -> str:

@@ -46,8 +46,9 @@ def _has_notes(parts: dict[str, _Element], name: str) -> bool:
 
 
 def _change_slide(tree: _Element, number: int, has_notes: bool, seen: set[str]) -> None:
-    for shape in [shape for shape in tree.iterdescendants() if _is_hidden(shape)]:
-        packed.remove(shape)
+    for properties in list(tree.iterfind(f".//*/*/{_P}cNvPr")):
+        if properties.get("hidden") in ("1", "true") and (frame := properties.getparent()) is not None:
+            packed.remove(frame.getparent())
     for footer in [shape for shape in tree.iter(f"{_P}sp") if _place(shape) == "ftr"]:
         said = "".join(text.text or "" for text in footer.iter(f"{_A}t"))
         if said not in seen:  # the library reads shapes in this place on no slide
@@ -59,10 +60,6 @@ def _change_slide(tree: _Element, number: int, has_notes: bool, seen: set[str]) 
         first = packed.parse_xml(_TITLE.format(number).encode())
     if first is not None:
         tree.insert(0, first)
-
-
-def _is_hidden(shape: _Element) -> bool:
-    return any(child.get("hidden") in ("1", "true") for child in shape.iterfind(f"*/{_P}cNvPr"))
 
 
 def _place(shape: _Element) -> str:

@@ -162,7 +162,11 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
     """Every place of the table with the text of the cell that reaches it, in rows of one length."""
     if not any(cell.columns > 1 or cell.rows > 1 or cell.place for row in rows for cell in row):
         width = max(map(len, rows), default=0)
-        return [_plain_row(row, width - len(row)) for row in rows]
+        return [
+            _Row([*(markup.one_blank(cell.text) for cell in row), *[""] * blank],
+                 [*(cell.is_label for cell in row), *[None] * blank], len(row))
+            for row, blank in ((row, width - len(row)) for row in rows)
+        ]  # fmt: skip
     found: list[dict[int, tuple[str, bool | None]]] = [{} for _ in rows]
     grid = [_Row([], []) for _ in rows]
     groups: list[tuple[int, int, int]] = []
@@ -197,11 +201,6 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
     return grid
 
 
-def _plain_row(row: Sequence[Cell], blank: int) -> _Row:
-    texts = [markup.one_blank(cell.text) for cell in row]
-    return _Row([*texts, *[""] * blank], [*(cell.is_label for cell in row), *[None] * blank], len(row))
-
-
 def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
     wide = max((len(row.said) for row in rows), default=0)
     # One name alone is a title, but not over the second of two columns.
@@ -221,24 +220,17 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
     if not is_known and (items := form_items(texts, [row.has_group for row in rows])):
         yield from (("list", markup.item(f"{label.rstrip(' :')}: {value}")) for label, value in items if value)
         return
-    end = _header_end(rows, header_rows)
+    end = min(max(header_rows, 1), len(rows))
+    while end < min(len(rows) - 1, _MOST_HEADER_ROWS) and (rows[end - 1].has_group or rows[end].is_under):
+        end += 1
     if header_rows in (0, 2) and not is_merged and has_groups(texts):
         texts[0], end = spread_groups(*texts[:2]), 2
     header = [_BETWEEN.join(dict.fromkeys(filter(None, (row[n] for row in texts[:end])))) for n in columns]
-    body = [_once(row, [text[n] for n in columns]) for row, text in zip(rows[end:], texts[end:], strict=True)]
+    body = [[text[n] for n in columns] for text in texts[end:]]
+    for row, cells in zip(rows[end:], body, strict=True):
+        if row.is_one and len(cells) > 2:
+            cells[1:] = [""] * (len(cells) - 1)
     if header_rows < 0 or not (is_known or is_merged or has_header(texts)):
         yield "table", "\n".join(map(markup.row, (header, *body)))
     else:
         yield "table", markup.table([header, *body])
-
-
-def _header_end(rows: Sequence[_Row], header_rows: int) -> int:
-    end = min(max(header_rows, 1), len(rows))
-    while end < min(len(rows) - 1, _MOST_HEADER_ROWS) and (rows[end - 1].has_group or rows[end].is_under):
-        end += 1
-    return end
-
-
-def _once(row: _Row, texts: list[str]) -> list[str]:
-    """A cell that reaches over all columns says once what it says."""
-    return [texts[0], *[""] * (len(texts) - 1)] if row.is_one and len(texts) > 2 else texts

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import cache
 from xml.sax.saxutils import escape, quoteattr
 
 from lxml.etree import _Element
@@ -61,7 +62,7 @@ class _Styles:
         usual = (name for name, of in self.by_id.items() if of.get(f"{W}default") and of.get(f"{W}type") == "paragraph")
         self._usual = next(usual, "")
         self._hides = bool(is_on(root, "docDefaults", "rPrDefault", "rPr", "vanish"))
-        self._said: dict[str, bool | None] = {}
+        self._vanish = cache(self._find_vanish)
 
     def is_hidden(self, properties: _Element | None, paragraph: _Element | None) -> bool:
         """Whether a run (or the mark of a paragraph) with these properties is hidden: directly, or by a style."""
@@ -78,18 +79,17 @@ class _Styles:
         name = value(self.by_id.get(value(paragraph, "pPr", "pStyle")), "name").lower()
         return name.startswith("toc ") and name[4:].isdecimal()
 
-    def _vanish(self, name: str) -> bool | None:
-        if name not in self._said:
-            said = (is_on(style, "rPr", "vanish") for style in style_chain(self.by_id, name))
-            self._said[name] = next((on for on in said if on is not None), None)
-        return self._said[name]
+    def _find_vanish(self, name: str) -> bool | None:
+        said = (is_on(style, "rPr", "vanish") for style in style_chain(self.by_id, name))
+        return next((on for on in said if on is not None), None)
 
 
 def _take_out(root: _Element, styles: _Styles) -> None:
     for wrap in [wrap for wrap in root.iter(*_CELL_WRAPS) if next(wrap.iter(_ROW), None) is not None]:
         _unwrap_rows(wrap)
-    for row in [row for row in root.iter(_ROW) if _is_gone(row)]:
-        packed.remove(row)
+    for row in list(root.iter(_ROW)):
+        if is_on(row, "trPr", "hidden") or row.find(f"{W}trPr/{W}del") is not None:
+            packed.remove(row)
     for gone in [gone for gone in root.iter(*_GONE) if gone.find(_RUN) is not None]:
         packed.remove(gone)
     for hyphen in root.iter(f"{W}noBreakHyphen"):
@@ -99,7 +99,12 @@ def _take_out(root: _Element, styles: _Styles) -> None:
             for child in [child for child in run if child.tag not in _NOT_OF_TEXT]:
                 run.remove(child)
     for paragraph in reversed(list(root.iter(_PARAGRAPH))):  # from the last, so that each run is moved once
-        _join_to_next(paragraph)
+        following = paragraph.getnext()
+        if following is not None and following.tag == _PARAGRAPH and paragraph.find(_DELETED_MARK) is not None:
+            # Its end was deleted: it goes on in the next one.
+            start = 1 if following.find(f"{W}pPr") is not None else 0
+            following[start:start] = [child for child in paragraph if child.tag != f"{W}pPr"]
+            packed.remove(paragraph)
     for paragraph in [of for of in root.iter(_PARAGRAPH) if _leaves_nothing(of, styles)]:
         packed.remove(paragraph)
 
@@ -112,19 +117,6 @@ def _unwrap_rows(wrap: _Element) -> None:
         for row in rows:
             wrap.addprevious(row)
         table.remove(wrap)
-
-
-def _is_gone(row: _Element) -> bool:
-    return bool(is_on(row, "trPr", "hidden")) or row.find(f"{W}trPr/{W}del") is not None
-
-
-def _join_to_next(paragraph: _Element) -> None:
-    """A paragraph whose end was deleted goes on in the next one."""
-    following = paragraph.getnext()
-    if following is not None and following.tag == _PARAGRAPH and paragraph.find(_DELETED_MARK) is not None:
-        start = 1 if following.find(f"{W}pPr") is not None else 0
-        following[start:start] = [child for child in paragraph if child.tag != f"{W}pPr"]
-        packed.remove(paragraph)
 
 
 def _leaves_nothing(paragraph: _Element, styles: _Styles) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from lxml.etree import _Element
 
@@ -98,7 +99,7 @@ class Numbers:
         self._styles = styles
         self._lists: dict[str, _List] = {}
         self._counts: dict[str, dict[int, int]] = {}
-        self._of_style: dict[str, tuple[Iterable[str], str, str]] = {}
+        self._style = cache(self._find_style)
         if numbering is not None:
             self._define(numbering)
 
@@ -120,15 +121,12 @@ class Numbers:
         self._count(found, place)
         return self._format_number(found, found.levels[place]), name, place
 
-    def _style(self, name: str) -> tuple[Iterable[str], str, str]:
+    def _find_style(self, name: str) -> tuple[Iterable[str], str, str]:
         """The ids of a style and those it is based on; the list and level that they name."""
-        if name not in self._of_style:
-            chain = style_chain(self._styles, name)
-            said = [
-                next(filter(None, (value(of, "pPr", "numPr", tag) for of in chain)), "") for tag in ("numId", "ilvl")
-            ]
-            self._of_style[name] = [of.get(f"{W}styleId") or "" for of in chain], said[0], said[1]
-        return self._of_style[name]
+        chain = style_chain(self._styles, name)
+        tags = ([value(of, "pPr", "numPr", tag) for of in chain] for tag in ("numId", "ilvl"))
+        number, level = (next(filter(None, said), "") for said in tags)
+        return [of.get(f"{W}styleId") or "" for of in chain], number, level
 
     def _define(self, numbering: _Element) -> None:
         families = {of.get(f"{W}abstractNumId") or "": of for of in numbering.iterchildren(f"{W}abstractNum")}
