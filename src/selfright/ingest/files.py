@@ -19,11 +19,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _GUESSED_BYTES = 200_000
 _ENCODINGS = ["cp949", "cp932", "euc_jp", "gb18030", "big5hkscs", "cp1252"]  # those that files are found in
 _KOREAN = ("euckr", "ksc5601", "ksc56011987", "cp949", "ms949", "windows949")
@@ -35,7 +31,7 @@ def decode(data: bytes, refuse: Callable[[str], Exception], declared: str | None
 
     Raises what ``refuse`` makes of a reason when the content is binary or in no known encoding.
     """
-    for mark, name in _MARKS:
+    for mark, name in _MARKS.items():
         if data.startswith(mark):
             text = _strictly(data[len(mark) :], name)
             if text is None:
@@ -52,7 +48,12 @@ def decode(data: bytes, refuse: Callable[[str], Exception], declared: str | None
 def decode_known(data: bytes) -> str | None:
     """Text that is valid UTF-8 or plausible Korean code page 949; else None."""
     text = _strictly(data, "utf-8")
-    return text if text is not None else _korean(data)
+    if text is not None or (text := _strictly(data, "cp949")) is None:
+        return text
+    # Western text reads as code page 949 at times, but then as syllables that nobody writes: those outside KS X 1001.
+    foreign = [character for character in text[:_GUESSED_BYTES] if character > "\x7f"]
+    common = len("".join(foreign).encode("euc-kr", "ignore")) / 2
+    return text if common >= 0.9 * len(foreign) else None
 
 
 def _strictly(data: bytes, encoding: str) -> str | None:
@@ -72,16 +73,6 @@ def _declared_encoding(data: bytes, name: str | None) -> str | None:
     except LookupError:
         return None
     return _strictly(data, text_codec.name) if text_codec.name != "utf-8" else None
-
-
-def _korean(data: bytes) -> str | None:
-    text = _strictly(data, "cp949")
-    if text is None:
-        return None
-    # Western text reads as code page 949 at times, but then as syllables that nobody writes: those outside KS X 1001.
-    foreign = [character for character in text[:_GUESSED_BYTES] if character > "\x7f"]
-    common = len("".join(foreign).encode("euc-kr", "ignore")) / 2
-    return text if common >= 0.9 * len(foreign) else None
 
 
 def _guess_encoding(data: bytes) -> str | None:

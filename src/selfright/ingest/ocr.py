@@ -53,13 +53,6 @@ class Recognised:
     why: str = ""
 
 
-class LanguageData(NamedTuple):
-    """The folder with Tesseract's language data, and which of the wanted languages it has."""
-
-    folder: str
-    languages: tuple[str, ...]
-
-
 def is_installed() -> bool:
     """Whether the extra is there."""
     return find_spec("tesserocr") is not None
@@ -73,29 +66,30 @@ def recognise(file: SourceFile, numbers: Sequence[int]) -> Recognised:
     if not limits.ocr_seconds:
         why = "no text is recognised (OCR) while somebody waits for an answer; add the file to the index"
         return Recognised(why=why)
-    data = language_data()
-    if data is None:
+    folder, languages = language_data()
+    if not languages:
         return Recognised(why=f"OCR needs Tesseract's language data; {_install(_LANGUAGES)}, or set TESSDATA_PREFIX")
     task = {**task_of(file), "numbers": numbers[: limits.ocr_pages]}
-    task |= {"folder": data.folder, "languages": "+".join(data.languages)}
+    task |= {"folder": folder, "languages": "+".join(languages)}
     found: dict[int, list[str]] = {}
     pieces = map_apart(_ENTRY, task, Bounds(seconds=limits.ocr_seconds), lambda item: (int(item[0]), list(item[1])))
     while True:
         try:
             number, paragraphs = next(pieces)
         except StopIteration as stopped:
-            return Recognised({n: text for n, text in found.items() if text}, _why(stopped.value, file, data, numbers))
+            why = _why(stopped.value, file, languages, numbers)
+            return Recognised({n: text for n, text in found.items() if text}, why)
         found[number] = paragraphs
 
 
-def _why(ending: str, file: SourceFile, data: LanguageData, numbers: Sequence[int]) -> str:
+def _why(ending: str, file: SourceFile, languages: Sequence[str], numbers: Sequence[int]) -> str:
     if ending == "late":
         return f"OCR stopped after {file.limits.ocr_seconds:,.0f} s; split the file"
     if ending != "done":
         return "OCR ended before they were read (damaged, or too large); render them smaller"
     if len(numbers) > file.limits.ocr_pages:
         return f"OCR reads at most {file.limits.ocr_pages:,} pages of a file, and only legible ones; split the file"
-    missing = [language for language in _LANGUAGES if language not in data.languages]
+    missing = [language for language in _LANGUAGES if language not in languages]
     return "OCR could not read them" + (f"; it lacks language data: {_install(missing)}" if missing else "")
 
 
@@ -103,16 +97,12 @@ def _install(languages: Sequence[str]) -> str:
     return "on Debian or Ubuntu: apt install " + " ".join(f"tesseract-ocr-{name}" for name in languages)
 
 
-def language_data() -> LanguageData | None:
-    """The folder with most of the wanted languages, the first of equals; None where there is none."""
+def language_data() -> tuple[str, list[str]]:
+    """The folder with most of the wanted languages, the first of equals, and which of them it has."""
     prefix = os.environ.get("TESSDATA_PREFIX")
     folders = [*([prefix] if prefix else []), *_SYSTEM, str(Path(sys.prefix, "share", "tessdata"))]
-    found = [
-        LanguageData(folder, tuple(name for name in _LANGUAGES if Path(folder, f"{name}.traineddata").is_file()))
-        for folder in folders
-    ]
-    best = max(found, key=lambda data: len(data.languages))
-    return best if best.languages else None
+    found = [(of, [name for name in _LANGUAGES if Path(of, f"{name}.traineddata").is_file()]) for of in folders]
+    return max(found, key=lambda data: len(data[1]))
 
 
 def serve(answers: IO[bytes]) -> None:
@@ -123,6 +113,9 @@ def serve(answers: IO[bytes]) -> None:
 
 def _pages(task: dict[str, Any]) -> Iterator[tuple[tuple[int, list[str]], int]]:
     """Page by page, each handed over at once: what is done is kept when the time is over."""
+    import numpy as np
+    from PIL import Image
+
     tesserocr: Any = importlib.import_module("tesserocr")
     engine = tesserocr.PyTessBaseAPI(path=task["folder"], lang=task["languages"], oem=tesserocr.OEM.LSTM_ONLY)
     engine.SetVariable("preserve_interword_spaces", "1")  # or Korean has a blank before each syllable
@@ -132,18 +125,11 @@ def _pages(task: dict[str, Any]) -> Iterator[tuple[tuple[int, list[str]], int]]:
     for number in task["numbers"]:
         if time.monotonic() > end:
             return
-        yield (number, _read(tesserocr, engine, _render(data, number))), _AT_ONCE
-
-
-def _render(data: bytes, number: int) -> "NDArray[np.uint8]":
-    """A page's grey values, rows by columns."""
-    import numpy as np
-    from PIL import Image
-
-    (page,) = _parse(data, number).pages
-    dpi = min(_DPI, 72 * (_PIXELS / max(page.width * page.height, 1)) ** 0.5)
-    (picture,) = _parse(data, number, dpi=dpi, extract_screenshots=True).screenshots
-    return np.asarray(Image.open(io.BytesIO(picture.image_bytes)).convert("L"))
+        (page,) = _parse(data, number).pages
+        dpi = min(_DPI, 72 * (_PIXELS / max(page.width * page.height, 1)) ** 0.5)
+        (picture,) = _parse(data, number, dpi=dpi, extract_screenshots=True).screenshots
+        grey = np.asarray(Image.open(io.BytesIO(picture.image_bytes)).convert("L"))
+        yield (number, _read(tesserocr, engine, grey)), _AT_ONCE
 
 
 def _parse(data: bytes, number: int, **options: Any) -> Any:

@@ -90,14 +90,12 @@ def _groups(files: Sequence[File]) -> Iterator[Tasks]:
     group: Tasks = []
     filled = 0
     for file, size in files:
-        work = _work(file, size)
-        if group and filled + work > _GROUP:
+        if group and filled + _work(file, size) > _GROUP:
             yield group
             group, filled = [], 0
         group.append(task_of(file))
-        filled += work
-    if group:
-        yield group
+        filled += _work(file, size)
+    yield group
 
 
 def work(_setup: None) -> Callable[[Tasks], list[Answers]]:

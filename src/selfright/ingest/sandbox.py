@@ -54,14 +54,14 @@ def read_apart(
     Close the iterator to end the process; it ends by itself when the ``deadline`` is over.
     """
     ended = yield from map_apart(_ENTRY, task_of(file), bounds, decode_item, deadline)
-    if ended == "no process":
-        yield file.refuse("no process could be started to read it in; try again")
-    elif ended == "late":
-        yield file.refuse(f"reading it took more than {bounds.seconds:.0f} s; split it, or save it in a simpler format")
-    elif ended == "memory":
-        yield file.refuse(f"reading it took more than {bounds.memory // _MIB:,} MiB of memory; split it")
-    elif ended != "done":
-        yield file.refuse("reading it ended the reading process; it is damaged or too much: convert or split it")
+    why = {
+        "no process": "no process could be started to read it in; try again",
+        "late": f"reading it took more than {bounds.seconds:.0f} s; split it, or save it in a simpler format",
+        "memory": f"reading it took more than {bounds.memory // _MIB:,} MiB of memory; split it",
+        "lost": "reading it ended the reading process; it is damaged or too much: convert or split it",
+    }
+    if ended != "done":
+        yield file.refuse(why[ended])
 
 
 def read_page_apart(path: Path) -> Document:

@@ -38,11 +38,9 @@ def change(parts: dict[str, _Element]) -> None:
 
 
 def _has_notes(parts: dict[str, _Element], name: str) -> bool:
-    notes = [
-        parts[target] for _, kind, target in packed.relations(parts, name) if kind == "notesSlide" and target in parts
-    ]
-    places = [place for root in notes for place in root.iter(f"{_P}sp") if (_place(place) or "body") == "body"]
-    return any(map(_says_anything, places))
+    notes = (parts[to] for _, kind, to in packed.relations(parts, name) if kind == "notesSlide" and to in parts)
+    shapes = (shape for root in notes for shape in root.iter(f"{_P}sp"))
+    return any(_says_anything(shape) for shape in shapes if _place(shape) in ("", "body"))
 
 
 def _change_slide(tree: _Element, number: int, has_notes: bool, seen: set[str]) -> None:

@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from lxml.etree import _Element
 
@@ -51,19 +51,6 @@ def change(parts: dict[str, _Element]) -> dict[str, int]:
     since_1904 = any(of.get("date1904") in ("1", "true") for of in parts[main].iter(f"{_X}workbookPr"))
     dates, general = _formats(styles) if styles is not None else ({}, "0")
     missing = {}
-    for name, sheet in _visible_sheets(parts, main, related):
-        for line in sheet.iter(f"{_X}col", f"{_X}row"):
-            if line.get("width") == "0" or line.get("ht") == "0":
-                line.set("hidden", "1")
-        if dates:
-            _write_dates(sheet, dates, general, since_1904)
-        missing[name] = sum(1 for formula in sheet.iter(_FORMULA) if _has_no_value(formula))
-    return {name: count for name, count in missing.items() if count}
-
-
-def _visible_sheets(
-    parts: Mapping[str, _Element], main: str, related: list[tuple[str, str, str]]
-) -> Iterator[tuple[str, _Element]]:
     targets = {key: (kind, target) for key, kind, target in related}
     for entry in parts[main].iter(f"{_X}sheet"):
         if entry.get("state") in ("hidden", "veryHidden"):
@@ -72,8 +59,16 @@ def _visible_sheets(
         kind, target = targets.get(entry.get(_REFERENCE) or "", ("", ""))
         if target not in parts:
             raise ValueError(f"the sheet {name} is missing")
-        if kind == "worksheet":
-            yield name, parts[target]
+        if kind != "worksheet":
+            continue
+        sheet = parts[target]
+        for line in sheet.iter(f"{_X}col", f"{_X}row"):
+            if line.get("width") == "0" or line.get("ht") == "0":
+                line.set("hidden", "1")
+        if dates:
+            _write_dates(sheet, dates, general, since_1904)
+        missing[name] = sum(map(_has_no_value, sheet.iter(_FORMULA)))
+    return {name: count for name, count in missing.items() if count}
 
 
 def _formats(styles: _Element) -> tuple[dict[str, Sequence[_Piece]], str]:
