@@ -7,16 +7,14 @@ in the order of the files, so that a document goes in once however often its tas
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.domain.passages import Document, Origin, Passage
+from selfright.domain.passages import Document, Passage
 from selfright.domain.stores import Store
-from selfright.ingest.pipeline import Progress, Report, ingest
-from selfright.ingest.ray_cluster import RayCluster, RayWorkers
+from selfright.ingest.ray_cluster import RayWorkers
 
 _PART = 128  # passages that are prepared in one task; with 64, the encoder pads more and takes a tenth longer
 
@@ -28,36 +26,15 @@ Prepared = tuple[list[str], NDArray[np.float32] | None]
 class Preparing:
     """How passages become ready to be stored.
 
-    ``entry`` with ``setup`` is what a node runs: it makes ``Prepared`` of ``{"texts": [...], "embedded": [places]}``;
-    ``here`` does the same in this process. ``text`` is what is indexed of a passage, ``embeds`` whether it gets a
-    vector, and ``learn`` is told the terms of texts before they are stored.
+    ``here`` does in this process what a node does: it makes ``Prepared`` of ``{"texts": [...], "embedded": [places]}``.
+    ``text`` is what is indexed of a passage, ``embeds`` whether it gets a vector, and ``learn`` is told the terms of
+    texts before they are stored.
     """
 
-    entry: str
-    setup: Any
     here: Callable[[dict[str, Any]], Prepared]
     text: Callable[[Passage], str]
     embeds: Callable[[Passage], bool]
     learn: Callable[[Mapping[str, str]], None]
-
-
-def ingest_on(
-    cluster: RayCluster,
-    preparing: Preparing,
-    paths: Sequence[Path],
-    store: Store,
-    collection: str,
-    progress: Progress | None = None,
-    origin: Origin = "index",
-) -> Report:
-    """``ingest`` with the work done on ``cluster``, which has been entered; the same documents, passages and vectors.
-
-    Commits as it goes: broken off, the next run goes on behind the last commit.
-    """
-    with PreparedAhead(store, preparing, cluster.workers(preparing.entry, preparing.setup)) as writer:
-        report = ingest(paths, writer, store, collection, progress, origin=origin)
-        writer.finish()
-    return report
 
 
 _Documents = Sequence[tuple[Document, Sequence[Passage]]]

@@ -38,16 +38,21 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Units under one heading path; ``body`` is the size of the text, ``size`` of text and headings.
-
-    ``language`` is that of the text; None where there is too little to tell.
-    """
+    """Units under one heading path; ``language`` is that of the text, None where there is too little to tell."""
 
     path: tuple[str, ...]
-    units: tuple[Unit, ...]
-    body: float
-    size: float
+    units: Sequence[Unit]
     language: Language | None
+
+    @property
+    def body(self) -> float:
+        """In words, without the headings."""
+        return sum(unit.size for unit in self.units if unit.kind != "heading")
+
+    @property
+    def size(self) -> float:
+        """In words."""
+        return sum(unit.size for unit in self.units)
 
 
 def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passage]:
@@ -69,7 +74,7 @@ def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passa
     else:
         overlap = min(overlap, words // 2)
         sections = (
-            _section(section.path, units, section.language)
+            Section(section.path, units, section.language)
             for run in runs
             for section in _group(run, words)
             for units in _parts(section.units, words, overlap)
@@ -91,11 +96,6 @@ def size_of(text: str) -> float:
     return max(counted, len(text) / _CHARACTERS_PER_WORD)
 
 
-def _section(path: tuple[str, ...], units: Sequence[Unit], language: Language | None) -> Section:
-    body = sum(unit.size for unit in units if unit.kind != "heading")
-    return Section(path, tuple(units), body, sum(unit.size for unit in units), language)
-
-
 def _language(document: Document, units: Sequence[Unit]) -> Language | None:
     """The language of text that is no code; None for a few words, and for English with any Hangul in it."""
     said = [unit for unit in units if unit.kind not in ("heading", "code")]
@@ -113,7 +113,7 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
     for block in blocks(document.text):
         if block.kind == "heading":
             if units and units[-1].kind != "heading":
-                yield _section(_names(path, document.title), units, _language(document, units))
+                yield Section(_names(path, document.title), units, _language(document, units))
                 units = []
             line = document.text[block.start : block.end]
             marks = len(line) - len(line.lstrip("#"))
@@ -126,7 +126,7 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
             units.append(Unit(block.kind, start, end, size, head))
             last = end
     if units:
-        yield _section(_names(path, document.title), units, _language(document, units))
+        yield Section(_names(path, document.title), units, _language(document, units))
 
 
 def _names(path: Sequence[tuple[int, str]], title: str) -> tuple[str, ...]:
@@ -189,7 +189,7 @@ def _merge(sections: Sequence[Section]) -> Section:
             break
         shared.append(names[0])
     language = next((section.language for section in sections if section.language), None)
-    return _section(tuple(shared), [unit for section in sections for unit in section.units], language)
+    return Section(tuple(shared), [unit for section in sections for unit in section.units], language)
 
 
 def _runs(sections: Iterable[Section]) -> Iterator[Sequence[Section]]:

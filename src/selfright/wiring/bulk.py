@@ -4,21 +4,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from selfright.domain.passages import Origin
 from selfright.domain.ports import Embedder, Tokenizer
-from selfright.ingest.bulk import Prepared, Preparing, ingest_on
+from selfright.ingest.bulk import Prepared, PreparedAhead, Preparing
+from selfright.ingest.pipeline import Progress, Report, ingest
 from selfright.ingest.ray_cluster import RayCluster
 from selfright.retrieval.preparing import embedder_languages, text_to_index
 from selfright.retrieval.stores.opening import open_store
 from selfright.retrieval.tokenizing import PretokenizedQuery, join_all, setup_of, work
 from selfright.wiring.encoders import make_embedder
-
-if TYPE_CHECKING:
-    from selfright.ingest.pipeline import Progress, Report
 
 _ENTRY = f"{__name__}:prepare"
 
@@ -43,24 +41,30 @@ def add_to(
     place: BulkTarget,
     paths: Sequence[Path],
     collection: str,
-    progress: "Progress | None" = None,
+    progress: Progress | None = None,
     origin: Origin = "index",
-) -> "Report":
-    """The same on a cluster that has been entered."""
+) -> Report:
+    """``ingest`` with the work done on ``cluster``, which has been entered; the same documents, passages and vectors.
+
+    Commits as it goes: broken off, the next run goes on behind the last commit.
+    """
     terms = PretokenizedQuery(place.tokenizer)
     languages = embedder_languages(place.embedder)
     sent = place.embedder is not None and place.encoder is not None
     setup = {"tokenizer": setup_of(place.tokenizer), "encoder": place.encoder if sent else None}
     preparing = Preparing(
-        entry=place.entry,
-        setup=setup,
         here=_make_preparer(partial(join_all, place.tokenizer), place.embedder),
         text=text_to_index,
         embeds=lambda passage: sent and (not languages or passage.language in languages),
         learn=terms.learn,
     )
-    with open_store(place.location, terms, place.embedder, create=True) as store:
-        return ingest_on(cluster, preparing, paths, store, collection, progress, origin)
+    with (
+        open_store(place.location, terms, place.embedder, create=True) as store,
+        PreparedAhead(store, preparing, cluster.workers(place.entry, setup)) as writer,
+    ):
+        report = ingest(paths, writer, store, collection, progress, origin=origin)
+        writer.finish()
+    return report
 
 
 def prepare(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:

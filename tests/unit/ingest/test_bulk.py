@@ -70,7 +70,7 @@ def prepared(task: dict[str, Any]) -> tuple[list[str], Any]:
 
 
 def writer(shelf: Shelf, workers: Workers) -> PreparedAhead:
-    preparing = Preparing("m:f", None, prepared, lambda p: p.text, lambda p: p.language == "en", shelf.learn)
+    preparing = Preparing(prepared, lambda p: p.text, lambda p: p.language == "en", shelf.learn)
     return PreparedAhead(shelf, preparing, workers)  # type: ignore[arg-type]
 
 

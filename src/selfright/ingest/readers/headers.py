@@ -86,13 +86,10 @@ def form_items(rows: Sequence[Row], reaches: Sequence[bool]) -> list[tuple[str, 
         values = [row[1::2] for row in cells]
         has_value = any(_DIGITS.search(text) and not _YEAR.fullmatch(text) for text in values[0])
         least = (_FORM_ROWS if has_value else _MORE_ROWS) - (len(rows[0]) > 2)
-        if any(reaches) or len(rows) < least or not all(map(_differ, zip(*values, strict=True))):
+        differ = (len(set(map(_shape, column))) == len(column) for column in zip(*values, strict=True))
+        if any(reaches) or len(rows) < least or not all(differ):
             return []
     return [pair for row in cells for pair in zip(row[::2], row[1::2], strict=True)]
-
-
-def _differ(column: Sequence[str]) -> bool:
-    return len(set(map(_shape, column))) == len(column)
 
 
 def _is_label(text: str) -> bool:

@@ -49,7 +49,8 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         if any("text" in row for row in texts if isinstance(row, dict)):
             yield from documents(file, enumerate(texts, start=1), unit="item")
             return
-    long, rows = next(((name, rows) for name, rows in lists if _is_long(rows)), (None, []))
+    many = ((name, rows) for name, rows in lists if _is_records(rows) and len(rows) >= _MANY)
+    long, rows = next(((name, rows) for name, rows in many if len(rows) > ROWS or not _table(rows)), (None, []))
     yield from _one_by_one(file, rows)
     rest = {name: value for name, value in lists if name != long} if long is not None else data
     text = markup.join_blocks(_blocks(rest, 2))
@@ -60,10 +61,6 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
 
 def _is_records(value: Any) -> bool:
     return isinstance(value, list) and len(value) > 1 and all(isinstance(each, dict) for each in value)
-
-
-def _is_long(value: Any) -> bool:
-    return _is_records(value) and len(value) >= _MANY and (len(value) > ROWS or not _table(value))
 
 
 def _one_by_one(file: SourceFile, records: Sequence[Record]) -> Iterator[Document | UnreadableFile]:

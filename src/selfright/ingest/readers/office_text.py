@@ -80,20 +80,16 @@ def _items(items: anydoc.List, notes: _Notes, depth: int) -> Iterator[markup.Blo
             elif block.kind == "paragraph":
                 line = _line(block.content)
                 if line and is_first:
-                    yield "list", _item(label, _text(block.content), depth)
+                    before, mark, behind = _text(block.content).partition(NUMBERED)
+                    # The gap behind the number, if there is any, is in the text.
+                    said = (before + behind, "") if mark else (label, before)
+                    yield "list", markup.number_item(*said, depth)
                 elif line:
                     yield "list", f"{below}{line}"
                 is_first &= not line
                 yield from (("list", below + markup.one_blank(note)) for _, note in _notes(block.content, notes))
             else:
                 yield from _blocks([block], notes)
-
-
-def _item(label: str, text: str, depth: int) -> str:
-    before, mark, behind = text.partition(NUMBERED)
-    if mark:  # the gap behind the number, if there is any, is in it
-        return markup.number_item(before + behind, "", depth)
-    return markup.number_item(label, text, depth)
 
 
 def _ordinal(marker: str, number: int) -> str:

@@ -23,6 +23,7 @@ _NOT_OF_TEXT = frozenset(f"{W}{name}" for name in ("rPr", "fldChar", "instrText"
 _SEEN = tuple(f"{W}{name}" for name in ("t", "drawing", "pict", "object", "sym", "tab"))
 _DELETED_MARK = f"{W}pPr/{W}rPr/{W}del"
 _GONE = (f"{W}del", f"{W}moveFrom")
+_TEXT_PARTS = frozenset(f"{W}{name}" for name in ("document", "footnotes", "endnotes", "hdr", "ftr"))
 
 
 def change(parts: dict[str, _Element]) -> None:
@@ -48,9 +49,6 @@ def change(parts: dict[str, _Element]) -> None:
         if form.get(f"{W}val") != "none":
             form.set(f"{W}val", "bullet")  # the numbers are in the texts now
     body[:0] = list(_of_pages(parts, main, related.get("settings")))
-
-
-_TEXT_PARTS = frozenset(f"{W}{name}" for name in ("document", "footnotes", "endnotes", "hdr", "ftr"))
 
 
 class _Styles:
@@ -105,8 +103,12 @@ def _take_out(root: _Element, styles: _Styles) -> None:
             start = 1 if following.find(f"{W}pPr") is not None else 0
             following[start:start] = [child for child in paragraph if child.tag != f"{W}pPr"]
             packed.remove(paragraph)
-    for paragraph in [of for of in root.iter(_PARAGRAPH) if _leaves_nothing(of, styles)]:
-        packed.remove(paragraph)
+    # Of what is not shown not even a blank line is left: such a paragraph is not counted either.
+    for paragraph in list(root.iter(_PARAGRAPH)):
+        mark = paragraph.find(f"{W}pPr/{W}rPr")
+        is_out = paragraph.find(_DELETED_MARK) is not None or styles.is_hidden(mark, paragraph)
+        if styles.is_of_contents(paragraph) or (is_out and next(paragraph.iter(*_SEEN), None) is None):
+            packed.remove(paragraph)
 
 
 def _unwrap_rows(wrap: _Element) -> None:
@@ -117,14 +119,6 @@ def _unwrap_rows(wrap: _Element) -> None:
         for row in rows:
             wrap.addprevious(row)
         table.remove(wrap)
-
-
-def _leaves_nothing(paragraph: _Element, styles: _Styles) -> bool:
-    """Whether nothing of it is shown, not even a blank line: such a paragraph is not counted either."""
-    if styles.is_of_contents(paragraph):
-        return True
-    is_out = paragraph.find(_DELETED_MARK) is not None or styles.is_hidden(paragraph.find(f"{W}pPr/{W}rPr"), paragraph)
-    return is_out and next(paragraph.iter(*_SEEN), None) is None
 
 
 def _number(paragraph: _Element, numbers: Numbers) -> None:
