@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selfright.models.encoder import E5
-from selfright.models.pieces import tokenizer
+from selfright.models.files import tokenizer
 from selfright.retrieval.korean import Morpheme, content_morphemes
 from selfright.retrieval.tokenizer import BilingualTokenizer, is_stop_word
 

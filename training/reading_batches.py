@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.models.pieces import BEGIN, END, piece_numbers
+from selfright.models.files import BEGIN, END, piece_numbers
 from selfright.models.reader import MOST_ASKED_PIECES, MOST_PASSAGE_PIECES, matching
 from training.reading_rows import Row
 

@@ -26,8 +26,7 @@ from selfright.domain.chat import ChatRequest, Finish, Job
 from selfright.domain.errors import ModelUnavailable
 from selfright.llm.backend import Mode
 from selfright.llm.calling import CallPolicy, TurnModel
-from selfright.llm.local.backend import LocalBackend, bound_schema, is_looping
-from selfright.llm.local.models import demo_weights, local_model
+from selfright.llm.local.backend import LocalBackend, bound_schema, demo_weights, is_looping, local_model
 from selfright.llm.local.running import RunningModel
 from tests.support.gguf import CHAT, header
 
@@ -197,7 +196,7 @@ def test_a_file_that_only_looks_like_a_model_does_not_load(tmp_path: Path) -> No
 def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:
     code = (
         "import os, signal\n"
-        "from selfright.llm.local.models import demo_weights, local_model\n"
+        "from selfright.llm.local.backend import demo_weights, local_model\n"
         "model = local_model('smollm2')\n"
         "model.running.address()\n"
         "print(model.running.pid, flush=True)\n"

@@ -23,7 +23,7 @@ from selfright.domain.passages import Hit
 from selfright.evals.models.checking import NoWriter
 from selfright.flow.evidence import whole
 from selfright.llm.local import backend
-from selfright.llm.local.models import demo_weights
+from selfright.llm.local.backend import demo_weights
 from selfright.settings import load_settings
 from selfright.wiring.evaluation_run import Bench, open_bench
 from tests.support.gguf import scrambled

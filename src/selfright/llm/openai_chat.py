@@ -18,6 +18,7 @@ from selfright.llm.dialects import MOST_REFUSED, Learned, Style, openai_limits, 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+TIMEOUT_S = 600.0  # the last resort: time-outs that count are set for each call, outside
 _PATH = "/chat/completions"
 _SIDE_BY_SIDE, _MOST_CLIENTS = 16, 16  # calls that share a client, until there are so many clients
 _THINKS = re.compile(r"(?:^|/)(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*chat)")  # the families of OpenAI's that think
@@ -122,6 +123,23 @@ class Clients:
         """Closes all connections."""
         for client in self._busy:
             await client.close()
+
+
+def connect(key: str, address: str | None, *, home: bool = False, **transport: Any) -> "AsyncOpenAI":
+    """A client without retries; ``home`` for OpenAI's own address, ``transport`` is for the HTTP client."""
+    import openai
+
+    client = openai.AsyncOpenAI(
+        api_key=key,
+        base_url=address,
+        default_headers={"Authorization": f"Bearer {key}"},  # else a variable of the library's could replace it
+        max_retries=0,
+        timeout=TIMEOUT_S,
+        http_client=openai.DefaultAsyncHttpxClient(timeout=TIMEOUT_S, **transport),
+    )
+    if not home:  # an account at OpenAI, of variables that the library reads, is no business of others
+        client.organization = client.project = None
+    return client
 
 
 def first_style(model: str, address: str | None) -> Style:

@@ -15,23 +15,20 @@ from urllib.parse import urlsplit, urlunsplit
 from selfright.domain.errors import MissingExtra, SettingsError, UnknownName, UsageError
 from selfright.llm.chat import LangChainBackend
 from selfright.llm.clients import PerLoop
-from selfright.llm.model_addresses import (
-    check_proxy,
-    client_address,
-    is_loopback,
-    model_address,
-    ollama_address,
-    split_name,
-)
-from selfright.llm.openai_chat import OpenAIBackend
+from selfright.llm.openai_chat import OpenAIBackend, connect
 from selfright.llm.provider_table import (
     ALIASES,
     DIRECT,
     PROVIDERS,
-    TIMEOUT_S,
     Provider,
     chat_settings,
+    check_proxy,
+    client_address,
     embedding_settings,
+    is_loopback,
+    model_address,
+    ollama_address,
+    split_name,
     trusted_certificates,
 )
 
@@ -91,7 +88,7 @@ def chat_model(
     """
     access = _Access.of(spec, base_url, environment)
     if access.spec.provider == _LOCAL:
-        from selfright.llm.local.models import local_model
+        from selfright.llm.local.backend import local_model
 
         return local_model(access.spec.model)
     if access.spec.provider == "azure" and not access.address:
@@ -198,21 +195,8 @@ def _first(names: tuple[str, ...], environment: Mapping[str, str]) -> str | None
 
 
 def _openai(access: _Access) -> "AsyncOpenAI":
-    import openai
-
-    client = openai.AsyncOpenAI(
-        api_key=access.key,
-        base_url=client_address(access.address),
-        default_headers={"Authorization": f"Bearer {access.key}"},  # else a variable of the library's could replace it
-        max_retries=0,
-        timeout=TIMEOUT_S,
-        http_client=openai.DefaultAsyncHttpxClient(
-            timeout=TIMEOUT_S, verify=trusted_certificates(), trust_env=not access.direct
-        ),
-    )
-    if access.spec.base_url:  # an account at OpenAI, of variables that the library reads, is no business of others
-        client.organization = client.project = None
-    return client
+    transport = {"verify": trusted_certificates(), "trust_env": not access.direct}
+    return connect(access.key or "", client_address(access.address), home=not access.spec.base_url, **transport)
 
 
 async def _close(model: "BaseChatModel") -> None:

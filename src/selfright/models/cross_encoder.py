@@ -21,7 +21,7 @@ import numpy as np
 from selfright.domain import errors
 from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Language
-from selfright.models.pieces import sendable
+from selfright.models.files import sendable
 from selfright.models.reader import KeptPairs
 
 Job = Literal["passages", "claims"]

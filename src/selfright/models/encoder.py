@@ -31,8 +31,7 @@ from selfright.models.batching import (
     embed_batches,
     pad_pieces,
 )
-from selfright.models.files import FOLDER, model_file, open_network
-from selfright.models.pieces import BEGIN, END, PAD, piece_numbers
+from selfright.models.files import BEGIN, END, FOLDER, PAD, model_file, open_network, piece_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

