@@ -17,11 +17,11 @@ _TRACES_AND_KEYS = (
     " revoked double precision)",
 )
 _FACTS = (table.format(serial="bigserial PRIMARY KEY") for table in profiles.TABLES)
-TABLES = Tables("selfright-memory", (";\n".join((*_FACTS, *session_rows.TABLES, *_TRACES_AND_KEYS)),))
+TABLES = Tables("selfright-memory", ";\n".join((*_FACTS, *session_rows.TABLES, *_TRACES_AND_KEYS)))
 
 
 def open_database(address: str, most: int = CONNECTIONS) -> PostgresDatabase:
-    """The database at an address, opened when it is first used; its tables are made or brought up to date then.
+    """The database at an address, opened when it is first used; its tables are made then.
 
     Raises ``SettingsError`` for an address that is none.
     """

@@ -35,7 +35,7 @@ from selfright.retrieval.records import (
     read_row,
     seal,
 )
-from selfright.retrieval.schema import APPLICATION_ID, UPGRADABLE, IndexMeta, check_format
+from selfright.retrieval.schema import APPLICATION_ID, IndexMeta, check_format
 from selfright.retrieval.vectors import FOLDER, VectorFile, arrays
 from selfright.storage.sqlite import transaction
 
@@ -218,6 +218,13 @@ class Catalogue:
 
     # The whole
 
+    def described_collections(self) -> Iterator[tuple[str, ...]]:
+        """Name, description, classes and slots of what was described; raises ``IndexDamaged``."""
+        for *said, crc in self._all("SELECT name, description, classes, slots, crc FROM collections"):
+            if seal(*said) != crc:
+                raise damage_error(self.path, f"the description of collection '{said[0]}'")
+            yield tuple(said)
+
     def stats(self) -> IndexStats:
         """The counts as of the last commit. Raises ``IncompatibleIndex`` when the embedder is another one by now."""
         with self.connections.reading() as connection:
@@ -265,11 +272,10 @@ class Catalogue:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if application != APPLICATION_ID:
                 raise NotAnIndex(f"{self.path} is a database of another program; choose another place")
-            if version != UPGRADABLE:
-                check_format(where, version)
+            check_format(where, version)
             found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
             read_stats(connection, self.path)
-        return IndexMeta(found["identity"], found["tokenizer"], found["embedder"], int(found["dimension"]), version)
+        return IndexMeta.of(found)
 
     def _numbers(self, query: str, parameters: Sequence[object], columns: int) -> "NDArray[np.int64]":
         """Rows of whole numbers; anything else in them is damage."""

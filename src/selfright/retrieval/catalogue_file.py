@@ -1,21 +1,17 @@
 """The catalogue's file: how it is made, the connections to it, and the sealed record of what it holds, in counts."""
 
-import json
 import os
 import queue
 import sqlite3
 import threading
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from selfright.domain.errors import IndexDamaged, InputError, NotAnIndex, StoreError
-from selfright.domain.passages import Document
 from selfright.retrieval.files import sync_folder
-from selfright.retrieval.records import damage_error, seal
+from selfright.retrieval.records import IndexCounts, damage_error, seal
 from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, PAGE_BYTES, TABLES, IndexMeta
 from selfright.retrieval.vectors import FIRST_FILE
 from selfright.storage.sqlite import connect, retry_locked
@@ -171,71 +167,12 @@ def _unreadable(path: Path, error: Exception) -> IndexDamaged:
 
 
 @dataclass(slots=True)
-class IndexStats:
-    """Counts of documents and passages, and how far the vectors reach: ``rows`` of the file ``vectors``.
+class IndexStats(IndexCounts):
+    """Counts, and how far the vectors reach: ``rows`` of the file ``vectors``; ``waiting`` passages have none yet."""
 
-    ``languages`` counts documents, ``passages_in`` passages by the language of their document, ``waiting`` those that
-    are yet to get a vector.
-    """
-
-    passages: int = 0
-    collections: Counter[str] = field(default_factory=Counter)
-    languages: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     vectors: str = FIRST_FILE
-    passages_in: Counter[str] = field(default_factory=Counter)
     waiting: int = 0
-
-    @property
-    def documents(self) -> int:
-        """How many documents there are."""
-        return self.languages.total()
-
-    def add(self, document: Document, passages: int) -> None:
-        """Counts a document that came."""
-        self._count(document.collection, document.language, passages, 1)
-
-    def remove(self, collection: str, language: str, passages: int) -> None:
-        """Counts a document that went."""
-        self._count(collection, language, passages, -1)
-
-    def copy(self) -> "IndexStats":
-        """One that changes on its own."""
-        counters = Counter(self.collections), Counter(self.languages)
-        return IndexStats(self.passages, *counters, self.rows, self.vectors, Counter(self.passages_in), self.waiting)
-
-    def text(self) -> str:
-        """As one line."""
-        return json.dumps(
-            {
-                "passages": self.passages,
-                "collections": _sort(self.collections),
-                "languages": _sort(self.languages),
-                "rows": self.rows,
-                "vectors": self.vectors,
-                "passages_in": _sort(self.passages_in),
-                "waiting": self.waiting,
-            },
-            ensure_ascii=False,
-        )
-
-    @classmethod
-    def of(cls, text: str) -> "IndexStats":
-        """Reads what ``text`` wrote."""
-        read: dict[str, Any] = json.loads(text)
-        counters = Counter(read["collections"]), Counter(read["languages"])
-        of_languages, waiting = Counter(read["passages_in"]), read.get("waiting", 0)
-        return cls(read["passages"], *counters, read["rows"], read["vectors"], of_languages, waiting)
-
-    def _count(self, collection: str, language: str, passages: int, sign: int) -> None:
-        self.passages += sign * passages
-        self.collections[collection] += sign
-        self.languages[language] += sign
-        self.passages_in[language] += sign * passages
-
-
-def _sort(counts: Mapping[str, int]) -> dict[str, int]:
-    return {name: count for name, count in sorted(counts.items()) if count}
 
 
 FILE_NAME = "catalogue.sqlite"
@@ -275,8 +212,7 @@ def make_file(folder: Path, meta: IndexMeta) -> None:
         connection.executescript(TABLES)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
-        rows = [(name, str(value)) for name, value in asdict(meta).items()]
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.facts.items())
         write_stats(connection, IndexStats())
         connection.commit()
         connection.execute("PRAGMA journal_mode = WAL")

@@ -1,20 +1,17 @@
 """How the catalogue changes: documents go in and out within one transaction, and every change is logged."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Document
-from selfright.domain.routing import Collection
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import IndexStats, explain_errors, read_stats, write_stats
-from selfright.retrieval.preparing import text_hash, text_to_index
+from selfright.retrieval.preparing import VectorRow, text_hash, text_to_index
 from selfright.retrieval.records import (
     DOCUMENT_COLUMNS,
     PASSAGE_COLUMNS,
@@ -27,7 +24,6 @@ from selfright.retrieval.records import (
     seal,
     vector_sums,
 )
-from selfright.retrieval.schema import UPGRADABLE, UPGRADE
 from selfright.storage.sqlite import transaction
 
 if TYPE_CHECKING:
@@ -35,8 +31,6 @@ if TYPE_CHECKING:
 
 
 _LOOKUPS = 500  # values in one query
-
-FindRows = Callable[[Sequence[SearchRow]], Sequence[tuple[int, int] | None]]
 
 
 class CatalogueWriter:
@@ -64,8 +58,7 @@ class CatalogueWriter:
         try:
             if first:
                 self._stats, self._unsynced = read_stats(writer, self._connections.path, self._catalogue.meta), False
-                self._upgrade()
-            before = self._stats.copy()
+            before = deepcopy(self._stats)
             with explain_errors(self._connections.path):
                 yield
         except BaseException:
@@ -77,13 +70,6 @@ class CatalogueWriter:
             if not first and writer.in_transaction:
                 writer.execute("RELEASE step")
 
-    def _upgrade(self) -> None:
-        """Makes a catalogue of the format before one of this format."""
-        writer = self._connections.writer
-        if writer.execute("PRAGMA user_version").fetchone() == (UPGRADABLE,):
-            for command in UPGRADE:
-                writer.execute(command)
-
     def rollback(self) -> None:
         """Forgets the open transaction; rows of vectors that it wrote are waste."""
         if self.pending:
@@ -91,17 +77,16 @@ class CatalogueWriter:
                 self._connections.writer.execute("ROLLBACK")
 
     def put(self, batch: Sequence[tuple[Document, Sequence[PassageRow]]]) -> None:
-        """Stores documents, each in place of the one with the same id; of two with one id, the later one."""
-        latest = {document.id: (document, passages) for document, passages in batch}
-        for document_id in self._present(list(latest)):
+        """Stores documents with different ids, each in place of the one with the same id."""
+        for document_id in self._present([document.id for document, _ in batch]):
             self.remove(document_id)
-        for document, passages in latest.values():
-            self._stats.add(document, len(passages))
+        for document, passages in batch:
+            self._stats.count(document.collection, document.language, len(passages), 1)
         self._connections.writer.executemany(
             f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES ({_marks(15)})",
-            (document_row(document, len(passages)) for document, passages in latest.values()),
+            (document_row(document, len(passages)) for document, passages in batch),
         )
-        self._insert([prepared for _, passages in latest.values() for prepared in passages])
+        self._insert([prepared for _, passages in batch for prepared in passages])
 
     def _present(self, document_ids: Sequence[str]) -> list[str]:
         found: list[str] = []
@@ -144,7 +129,7 @@ class CatalogueWriter:
         if changed.rowcount != found[2]:
             raise damage_error(self._connections.path, f"the list of passages of document '{document_id}'")
         writer.execute("DELETE FROM documents WHERE id = ?", (document_id,))
-        self._stats.remove(*found)
+        self._stats.count(found[0], found[1], found[2], -1)
         return True
 
     def _let_go(self, keys: str, *parameters: object) -> None:
@@ -159,8 +144,7 @@ class CatalogueWriter:
         if new:
             made.update(zip(new, self.append(np.stack([vectors[digest] for digest in new])), strict=True))
         for shown in filter(self._waits, some):
-            row, vector_sum = made[text_hash(text_to_index(shown.passage))]
-            self.revector(replace(shown, row=row, vector_sum=vector_sum))
+            self.revector([shown], [made[text_hash(text_to_index(shown.passage))]])
             writer.execute("INSERT INTO changes (action, first, last) VALUES ('embed', ?, ?)", (shown.key, shown.key))
             self._let_go("SELECT ?", shown.key)
 
@@ -189,40 +173,40 @@ class CatalogueWriter:
         self._unsynced = True
         return list(zip(range(first, self._stats.rows), vector_sums(matrix).tolist(), strict=True))
 
-    def describe(self, row: Sequence[object]) -> None:
-        """Keeps a row of the table of collections in place of the one with the same name."""
-        self._connections.writer.execute("INSERT OR REPLACE INTO collections VALUES (?, ?, ?, ?, ?)", tuple(row))
+    def describe(self, said: Sequence[str]) -> None:
+        """Keeps name, description, classes and slots of a collection in place of those before."""
+        row = (*said, seal(*said))
+        self._connections.writer.execute("INSERT OR REPLACE INTO collections VALUES (?, ?, ?, ?, ?)", row)
 
-    def revector(self, shown: SearchRow) -> None:
-        """Writes down where the vector of a passage is now."""
-        self._connections.writer.execute(
+    def revector(self, some: Iterable[SearchRow], places: Iterable[VectorRow | None]) -> None:
+        """Writes down where the vectors of passages are now; None for one that has none."""
+        moved = (
+            replace(shown, row=row, vector_sum=vector_sum)
+            for shown, (row, vector_sum) in zip(some, (place or (None, None) for place in places), strict=True)
+        )
+        self._connections.writer.executemany(
             "UPDATE passages SET row = ?, vector_sum = ?, crc = ? WHERE key = ?",
-            (shown.row, shown.vector_sum, row_checksum(shown), shown.key),
+            ((shown.row, shown.vector_sum, row_checksum(shown), shown.key) for shown in moved),
         )
 
     def move_vectors(self, name: str, rows: int, moved: Mapping[int, int]) -> None:
         """Names another file of vectors, of ``rows`` rows, in which the old rows ``moved`` to new places."""
         self._erase_removed()
         for shown in self._catalogue.all_shown():
-            if shown.row is not None:
-                self.revector(replace(shown, row=moved[shown.row]))
+            if shown.row is not None and shown.vector_sum is not None:
+                self.revector([shown], [(moved[shown.row], shown.vector_sum)])
         self._stats.vectors, self._stats.rows = name, rows
 
-    def renew_vectors(self, name: str, rows: int, places: FindRows, embedder: str, dimension: int) -> None:
-        """Names another file of vectors, of ``rows`` rows, made by another embedder.
-
-        ``places`` gives row and checksum of some passages' vectors, in order; None for one without a vector.
-        """
+    def begin_vectors(self, name: str, embedder: str, dimension: int) -> None:
+        """Names another file of vectors, which another embedder makes: no passage has one until ``revector``."""
         self._erase_removed()
-        waiting = self._catalogue.all_shown()
-        while some := list(islice(waiting, _LOOKUPS)):
-            for shown, place in zip(some, places(some), strict=True):
-                row, vector_sum = place or (None, None)
-                self.revector(replace(shown, row=row, vector_sum=vector_sum))
-        made = (("embedder", embedder), ("dimension", str(dimension)))
-        self._connections.writer.executemany("UPDATE meta SET value = ? WHERE name = ?", [(v, n) for n, v in made])
+        writer = self._connections.writer
+        writer.execute("UPDATE passages SET row = NULL, vector_sum = NULL")
+        made = [(embedder, "embedder"), (str(dimension), "dimension")]
+        writer.executemany("UPDATE meta SET value = ? WHERE name = ?", made)
         self._let_go("SELECT key FROM waiting")
-        self._stats.vectors, self._stats.rows = name, rows
+        self._stats.vectors, self._stats.rows = name, 0
+        self._catalogue.meta = replace(self._catalogue.meta, embedder=embedder, dimension=dimension)
 
     def _erase_removed(self) -> None:
         self._connections.writer.execute("DELETE FROM passages WHERE removed")
@@ -253,35 +237,3 @@ class CatalogueWriter:
 
 def _marks(count: int) -> str:
     return ", ".join("?" * count)
-
-
-class CollectionTable:
-    """Reads and writes the catalogue's table of collections."""
-
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
-
-    def all(self) -> list[Collection]:
-        """Those that have documents and those that were described, by name; raises ``IndexDamaged``."""
-        counts = self._catalogue.stats().collections
-        described = {}
-        with self._catalogue.connections.reading() as connection:
-            rows = connection.execute("SELECT name, description, classes, slots, crc FROM collections").fetchall()
-        for name, description, classes, slots, crc in rows:
-            if seal(name, description, classes, slots) != crc:
-                raise damage_error(self._catalogue.path, f"the description of collection '{name}'")
-            described[name] = Collection(
-                name,
-                description,
-                tuple(QueryClass(value) for value in json.loads(classes)),
-                tuple(json.loads(slots)),
-                counts[name],
-            )
-        found = {name: Collection(name, documents=count) for name, count in counts.items() if count}
-        return [collection for _, collection in sorted({**found, **described}.items())]
-
-    def describe(self, writer: CatalogueWriter, collection: Collection) -> None:
-        """Keeps a description in place of the one before, within the open step of the writer."""
-        classes = json.dumps([value.value for value in collection.classes])
-        columns = (collection.name, collection.description, classes, json.dumps(list(collection.slots)))
-        writer.describe((*columns, seal(*columns)))

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +85,7 @@ def mend_vectors(catalogue: Catalogue, writer: CatalogueWriter, embed: Callable[
     for start in range(0, len(bad), 256):
         shown = catalogue.search_rows(bad[start : start + 256])
         rows = writer.append(embed([text_to_index(found.passage) for found in shown.values()]))
-        for found, (row, vector_sum) in zip(shown.values(), rows, strict=True):
-            writer.revector(replace(found, row=row, vector_sum=vector_sum))
+        writer.revector(shown.values(), rows)
     return len(bad)
 
 

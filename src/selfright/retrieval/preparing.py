@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -22,6 +23,9 @@ _HASH_BYTES = 16
 VectorRow = tuple[int, int]
 """Row and checksum of a stored vector."""
 
+Batch = Sequence[tuple[Document, Sequence[Passage]]]
+"""Documents with their passages."""
+
 GivenVectors = Mapping[str, "NDArray[np.float32]"]
 """Unit vectors by passage id, computed elsewhere by the index's embedder."""
 
@@ -38,6 +42,28 @@ class VectorRows(Protocol):
         ...
 
 
+class BatchVectors:
+    """The vectors of one batch, for an engine that keeps them beside their passages."""
+
+    def __init__(self) -> None:
+        self._rows: list[NDArray[np.float32]] = []
+
+    def rows(self, text_hashes: Sequence[bytes]) -> Mapping[bytes, VectorRow]:
+        """None: the engine is not asked for those that it has."""
+        del text_hashes
+        return {}
+
+    def append(self, matrix: "Sequence[NDArray[np.float32]] | NDArray[np.float32]") -> Sequence[VectorRow]:
+        """Takes new ones."""
+        first = len(self._rows)
+        self._rows.extend(np.asarray(row, dtype=np.float32) for row in matrix)
+        return [(row, 0) for row in range(first, len(self._rows))]
+
+    def of(self, found: PassageRow) -> "NDArray[np.float32] | None":
+        """The vector of a passage, or None."""
+        return None if found.row is None else self._rows[found.row]
+
+
 class Preparer:
     """Makes passages ready to be stored. Passages in a language the embedder does not know get no vector."""
 
@@ -47,26 +73,51 @@ class Preparer:
         self._languages = frozenset(embedder_languages(embedder))
 
     def prepare(
-        self, passages: Sequence[Passage], store: VectorRows, given: GivenVectors | None = None, *, embed: bool = True
+        self, batch: Batch, store: VectorRows, given: GivenVectors | None = None, *, embed: bool = True
+    ) -> list[tuple[Document, list[PassageRow]]]:
+        """Documents with their passages' rows; of two with one id only the later one. New vectors go into ``store``;
+        without ``embed`` none is made, and passages that lack one wait for it.
+
+        Raises ``InputError`` for text that cannot be stored, and a passage that is not a part of its document.
+        """
+        for document, passages in batch:
+            _check_input(document, passages)
+        latest = {document.id: (document, passages) for document, passages in batch}.values()
+        rows = iter(self._rows([one for _, passages in latest for one in passages], store, given or {}, embed=embed))
+        return [(document, list(islice(rows, len(passages)))) for document, passages in latest]
+
+    def places(self, passages: Sequence[Passage], store: VectorRows) -> list[VectorRow | None]:
+        """Where each passage's vector is, made where ``store`` has none; None for one that gets none."""
+        texts = self._hash(passages)
+        places = self._places(self._wanted(texts, passages), store, {}, embed=True)
+        return [places.get(digest) for digest, _ in texts]
+
+    def _rows(
+        self, passages: Sequence[Passage], store: VectorRows, given: GivenVectors, *, embed: bool
     ) -> list[PassageRow]:
-        """One for each passage, in order; new vectors go into ``store``. Without ``embed`` none is made, and those
-        that lack one wait for it."""
-        texts = [text_to_index(passage) for passage in passages]
-        hashes = [text_hash(text) for text in texts]
-        wanted = {
-            digest: text
-            for digest, text, passage in zip(hashes, texts, passages, strict=True)
-            if not self._languages or passage.language in self._languages
-        }
-        of_hash = {digest: passage.id for digest, passage in zip(hashes, passages, strict=True)} if given else {}
-        ready = {d: given[i] for d, i in of_hash.items() if i in given} if given else {}
+        texts = self._hash(passages)
+        wanted = self._wanted(texts, passages)
+        ready = {digest: given[one.id] for (digest, _), one in zip(texts, passages, strict=True) if one.id in given}
         places = self._places(wanted, store, ready, embed=embed)
         waits = set(wanted).difference(places) if self._embedder else set()
         none = (None, None)
+        terms = join_all(self._tokenizer, [text for _, text in texts])
         return [
-            PassageRow(passage, terms, digest, *(*places.get(digest, none), digest in waits))
-            for passage, terms, digest in zip(passages, join_all(self._tokenizer, texts), hashes, strict=True)
+            PassageRow(passage, some, digest, *(*places.get(digest, none), digest in waits))
+            for passage, some, (digest, _) in zip(passages, terms, texts, strict=True)
         ]
+
+    def _hash(self, passages: Sequence[Passage]) -> list[tuple[bytes, str]]:
+        return [(text_hash(text), text) for text in map(text_to_index, passages)]
+
+    def _wanted(self, texts: Sequence[tuple[bytes, str]], passages: Sequence[Passage]) -> dict[bytes, str]:
+        """What is to have a vector, by hash."""
+        known = self._languages
+        return {
+            digest: text
+            for (digest, text), passage in zip(texts, passages, strict=True)
+            if not known or passage.language in known
+        }
 
     def _places(
         self,
@@ -114,8 +165,7 @@ def embedder_name(embedder: Embedder | None) -> tuple[str, int]:
     return (embedder.name, embedder.dimension) if embedder else (NO_EMBEDDER, 0)
 
 
-def check_input(document: Document, passages: Sequence[Passage]) -> None:
-    """Raises ``InputError`` for text that cannot be stored, and for a passage that is not a part of its document."""
+def _check_input(document: Document, passages: Sequence[Passage]) -> None:
     try:
         "".join((document.id, document.title, document.text, *document.metadata.values())).encode()
     except UnicodeEncodeError as error:

@@ -3,11 +3,12 @@
 import hashlib
 import json
 import zlib
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -95,6 +96,47 @@ class SearchRow:
     passage: Passage
     row: int | None
     vector_sum: int | None
+
+
+@dataclass(slots=True)
+class IndexCounts:
+    """What an index holds: ``languages`` counts documents, ``passages_in`` passages by their document's language."""
+
+    passages: int = 0
+    collections: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)
+    passages_in: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return self.languages.total()
+
+    def count(self, collection: str, language: str, passages: int, sign: int) -> None:
+        """Counts a document that came (1) or went (-1)."""
+        self.passages += sign * passages
+        self.collections[collection] += sign
+        self.languages[language] += sign
+        self.passages_in[language] += sign * passages
+
+    def text(self) -> str:
+        """As one line."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        shown = {name: sort_counts(value) if isinstance(value, Counter) else value for name, value in values.items()}
+        return json.dumps(shown, ensure_ascii=False)
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Reads what ``text`` wrote."""
+        read: dict[str, Any] = {
+            name: Counter(value) if isinstance(value, dict) else value for name, value in json.loads(text).items()
+        }
+        return cls(**read)
+
+
+def sort_counts(counts: Counter[str]) -> dict[str, int]:
+    """What is there, by name."""
+    return dict(sorted((+counts).items()))
 
 
 def id_hash(identifier: str) -> int:

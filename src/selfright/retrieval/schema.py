@@ -1,7 +1,7 @@
 """The catalogue's tables; what an index remembers of how it was made, and the embedder to open it with."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,17 +53,6 @@ CREATE TABLE collections (
     name TEXT PRIMARY KEY, description TEXT NOT NULL, classes TEXT NOT NULL, slots TEXT NOT NULL, crc INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
-UPGRADABLE = 3  # the format before: every vector was there when its passage came
-UPGRADE = (
-    "CREATE TABLE waiting (key INTEGER PRIMARY KEY)",
-    "CREATE TABLE changes_4 (sequence INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL "
-    "CHECK (action IN ('add', 'remove', 'embed')), first INTEGER NOT NULL, last INTEGER NOT NULL)",
-    "INSERT INTO sqlite_sequence SELECT 'changes_4', seq FROM sqlite_sequence WHERE name = 'changes'",
-    "INSERT INTO changes_4 SELECT * FROM changes",
-    "DROP TABLE changes",
-    "ALTER TABLE changes_4 RENAME TO changes",
-    f"PRAGMA user_version = {FORMAT_VERSION}",
-)
 PAGE_BYTES = 8_192
 _WORDS = " (set 'pack' to the domain pack that it was made with: its words are part of the tokenizer)"
 _SETTINGS = {"multilingual-e5-small-q4": "e5", "none": "none"}  # embedders by their setting
@@ -78,6 +67,17 @@ class IndexMeta:
     embedder: str
     dimension: int
     format_version: int = FORMAT_VERSION
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """All but the format, as an engine keeps it beside what it says itself."""
+        return {name: str(value) for name, value in asdict(self).items() if name != "format_version"}
+
+    @classmethod
+    def of(cls, facts: Mapping[str, str], version: int = FORMAT_VERSION) -> "IndexMeta":
+        """What ``facts`` gave."""
+        dimension = int(facts["dimension"])
+        return cls(facts.get("identity", ""), facts["tokenizer"], facts["embedder"], dimension, version)
 
     @property
     def made_with(self) -> str:

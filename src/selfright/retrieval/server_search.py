@@ -1,7 +1,7 @@
 """Hybrid search on a server: it gives the two rankings, which are fused here as everywhere."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from selfright.domain.passages import Passage, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
@@ -19,8 +19,6 @@ from selfright.retrieval.search_request import (
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-Result = TypeVar("Result")
 
 
 class Lists(NamedTuple):
@@ -55,32 +53,27 @@ class Reader(Protocol):
         ...
 
 
-class Server(Protocol):
-    """Runs what is read; whoever implements it decides how often it is tried again."""
-
-    def read(self, task: Callable[[Reader], Result], /) -> Result:
-        """What ``task`` gives; it may be run more than once."""
-        ...
+Task = Callable[[Reader], Retrieval]
 
 
 class ServerSearch(FusedSearch):
-    """A ``Retriever`` over an index on a server."""
+    """A ``Retriever`` over an index on a server; ``read`` runs what reads there, and decides how often it is tried."""
 
     def __init__(
         self,
-        server: Server,
+        read: Callable[[Task], Retrieval],
         tokenizer: Tokenizer,
         embedder: Embedder | None,
         fusion: Fusion,
         lexicon: TermLexicon | None = None,
     ) -> None:
         super().__init__(tokenizer, embedder, fusion, lexicon)
-        self._server = server
+        self._read = read
 
     def run(self, request: SearchRequest) -> Retrieval:
         """What is found as of one moment, where the engine can do that."""
         vector = self._query_vector(request.meaning) if request.meaning else None
-        return self._server.read(lambda reader: self._retrieval(reader, request, vector))
+        return self._read(lambda reader: self._retrieval(reader, request, vector))
 
     def _retrieval(self, reader: Reader, request: SearchRequest, vector: "NDArray[np.float32] | None") -> Retrieval:
         languages = reader.languages()

@@ -8,13 +8,14 @@ import mmap
 import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from selfright.domain.errors import IndexDamaged
-from selfright.retrieval.files import sync_folder
+from selfright.domain.errors import IndexDamaged, StoreError
+from selfright.retrieval.files import sync_file, sync_folder
 from selfright.retrieval.records import vector_sums
 
 if TYPE_CHECKING:
@@ -73,28 +74,33 @@ class VectorFile:
         return good
 
     def write(self, first: int, matrix: "NDArray[np.float32]") -> None:
-        """Puts rows into the file from row ``first`` on; nothing is safe before ``sync``."""
-        self.path.parent.mkdir(exist_ok=True)
-        new = not self.path.exists()
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
-        try:
-            os.lseek(descriptor, first * 4 * self._dimension, os.SEEK_SET)
-            data = memoryview(np.ascontiguousarray(matrix, dtype="<f4").tobytes())
-            while data:
-                data = data[os.write(descriptor, data) :]
-        finally:
-            os.close(descriptor)
-        if new:
-            sync_folder(self.path.parent)
-            sync_folder(self.path.parent.parent)
+        """Puts rows into the file from row ``first`` on; nothing is safe before ``sync``. Raises ``StoreError``."""
+        with self._explain_errors():
+            self.path.parent.mkdir(exist_ok=True)
+            new = not self.path.exists()
+            with open(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0) as file:
+                file.seek(first * 4 * self._dimension)
+                data = memoryview(np.ascontiguousarray(matrix, dtype="<f4").tobytes())
+                while data:
+                    data = data[file.write(data) :]
+            if new:
+                sync_folder(self.path.parent)
+                sync_folder(self.path.parent.parent)
 
     def sync(self) -> None:
-        """Makes what was written lasting."""
-        descriptor = os.open(self.path, os.O_RDWR)
+        """Makes what was written lasting. Raises ``StoreError``."""
+        with self._explain_errors():
+            sync_file(self.path)
+
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
         try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"vectors could not be kept in {self.path} ({error}); the index is as it was: see to that (is the disk "
+                "full?), then run it again"
+            ) from error
 
     def damage_error(self, what: str) -> IndexDamaged:
         """The error to raise."""

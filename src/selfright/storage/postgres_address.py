@@ -4,8 +4,9 @@ Needs none of the packages of the extra ``postgres``.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import unquote
 
 from selfright.domain.errors import SelfrightError, SettingsError
@@ -80,3 +81,13 @@ def encode(text: str) -> str:
 def decode(text: str) -> str:
     """The text that ``encode`` was given."""
     return text.replace(f"{_MARK}0", _NUL).replace(f"{_MARK}1", _MARK) if _MARK in text else text
+
+
+def encode_row(row: Iterable[Any]) -> tuple[Any, ...]:
+    """A row whose texts PostgreSQL can hold."""
+    return tuple(encode(value) if isinstance(value, str) else value for value in row)
+
+
+def decode_row(row: Iterable[Any]) -> tuple[Any, ...]:
+    """The row that ``encode_row`` was given."""
+    return tuple(decode(value) if isinstance(value, str) else value for value in row)

@@ -14,24 +14,20 @@ from selfright.storage.postgres import Connection, PostgresDatabase, lock_key
 from selfright.storage.postgres_address import decode, encode
 
 _WAIT_S = 60
+_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A kind of tables. ``scripts[n]`` brings version ``n`` to the next; one that was released is never changed.
+    """A kind of tables, and the ``script`` that makes them.
 
     ``occupied`` and ``newer`` are the errors for a schema of something else, and for tables of a newer version.
     """
 
     kind: str
-    scripts: tuple[str, ...]
+    script: str
     occupied: type[StoreError] = StoreError
     newer: type[StoreError] = StoreError
-
-    @property
-    def version(self) -> int:
-        """The version that this program makes."""
-        return len(self.scripts)
 
 
 def open_tables(
@@ -40,7 +36,7 @@ def open_tables(
     make: Callable[[Connection], Mapping[str, str]],
     finish: Callable[[Connection], None] = lambda _: None,
 ) -> dict[str, str]:
-    """What is said of the tables, which are made or brought up to date: any number may open them at the same time.
+    """What is said of the tables, which are made where there are none: any number may open them at the same time.
 
     ``make`` is called before they are made, may refuse that, and gives what is to be said of them. ``finish`` is called
     at the end, in the same transaction.
@@ -50,7 +46,7 @@ def open_tables(
             connection.execute(f"SET lock_timeout = '{_WAIT_S}s'")
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("opener", database.address.schema),))
-                about = _migrate(connection, database, tables, make)
+                about = _read_or_make(connection, database, tables, make)
                 finish(connection)
                 return about
         except LockNotAvailable as error:
@@ -62,35 +58,29 @@ def open_tables(
             raise database.explain_errors(error) from error
 
 
-def _migrate(
+def _read_or_make(
     connection: Connection, database: PostgresDatabase, tables: Tables, make: Callable[[Connection], Mapping[str, str]]
 ) -> dict[str, str]:
     schema = database.address.schema
     about = _about(connection, schema)
     if about is None:
-        said = make(connection)
+        about = {"kind": tables.kind, "version": str(_VERSION), **make(connection)}
         if not _is_empty(connection, schema):
             raise _occupied_error(database, tables)
         row = connection.execute("SELECT to_regnamespace(%s) IS NULL", (f'"{schema}"',)).fetchone()
         if row is not None and row[0]:  # a user who may not make schemas can be given one
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
         connection.execute("CREATE TABLE about (name text PRIMARY KEY, value text NOT NULL)")
-        about = {"kind": tables.kind, "version": "0", **said}
+        connection.execute(tables.script.encode())
+        for name, value in about.items():
+            connection.execute("INSERT INTO about VALUES (%s, %s)", (name, encode(value)))
     if about.get("kind") != tables.kind:
         raise _occupied_error(database, tables)
-    version = int(about["version"])
-    if version > tables.version:
+    if int(about["version"]) > _VERSION:
         raise tables.newer(
-            f"{database.shown} has tables of version {version}, but this program knows them up to {tables.version}; "
+            f"{database.shown} has tables of version {about['version']}, but this program knows them up to {_VERSION}; "
             "use the newer selfright that made them"
         )
-    for script in tables.scripts[version:]:
-        connection.execute(script.encode())
-    about["version"] = str(tables.version)
-    if version < tables.version:
-        put = "INSERT INTO about VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-        for name, value in about.items():
-            connection.execute(put, (name, encode(value)))
     return about
 
 

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,6 @@ from tests.support.postgres import MISSING, WHY_NOT, PostgresServer
 if MISSING:
     pytest.skip(WHY_NOT, allow_module_level=True)
 
-from selfright.memory import postgres as memory
 from selfright.memory.opening import open_postgres_sessions
 from selfright.memory.postgres import open_database
 from selfright.storage import postgres
@@ -145,17 +143,6 @@ def test_many_openers_at_once_make_the_tables_once(opened: Open) -> None:
         )
     about = databases[0].within(lambda c: c.execute("SELECT * FROM about ORDER BY name").fetchall())
     assert about == [("kind", "selfright-memory"), ("version", "1")]
-
-
-def test_older_tables_are_brought_up_to_date_with_what_is_in_them(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asyncio.run(RowProfiles(DatabaseRows(opened()), {}).remember("ana", [Slot("age", "60")]))
-    scripts = (*memory.TABLES.scripts, "ALTER TABLE api_keys ADD more text")
-    monkeypatch.setattr(memory, "TABLES", replace(memory.TABLES, scripts=scripts))
-    newer = opened()
-    newer.within(lambda connection: connection.execute("SELECT more FROM api_keys"))
-    assert asyncio.run(RowProfiles(DatabaseRows(newer), {}).profile("ana")).values("age") == ("60",)
 
 
 def test_tables_of_a_newer_version_are_refused_and_left_alone(opened: Open) -> None:

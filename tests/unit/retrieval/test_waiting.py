@@ -2,9 +2,7 @@
 
 import asyncio
 import random
-import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,7 @@ from selfright.retrieval.fusion import AdaptiveFusion, ReciprocalRankFusion
 from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from tests.support.embedders import WordHashes
-from tests.support.histories import TOKENIZER, batch, built_at_once, find, misranked, open_store, random_text
+from tests.support.histories import TOKENIZER, batch, built_at_once, find, misranked, random_text
 from tests.support.passages import by_lines, document, search
 
 BOATS = document("boats", "A keel keeps a boat upright.\nA sail needs wind.", "Boats")
@@ -149,32 +147,6 @@ def test_one_process_embeds_and_another_waits_for_it(
     assert not embedder.embedded
     lock.release()
     assert store.fill() == 0
-
-
-def test_an_index_of_the_format_before_is_taken_over_by_its_first_change(tmp_path: Path) -> None:
-    folder = tmp_path / "index"
-    with EmbeddedStore.create(folder, TOKENIZER, WordHashes()) as store:
-        store.put([by_lines(BOATS)])
-        store.commit()
-    with closing(sqlite3.connect(folder / "catalogue.sqlite")) as database:
-        (last,) = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").fetchone()
-        database.executescript(
-            "DROP TABLE waiting; DROP TABLE changes; PRAGMA user_version = 3;"
-            "CREATE TABLE changes (sequence INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL "
-            "CHECK (action IN ('add', 'remove')), first INTEGER NOT NULL, last INTEGER NOT NULL);"
-            f"INSERT INTO sqlite_sequence VALUES ('changes', {last});"
-        )
-    with open_store(folder) as store:
-        assert store.info().format_version == 3
-        assert hit(store, "keel", "boats#0").dense is not None
-        store.put([by_lines(KITES)], embed=False)
-        store.commit()
-        assert store.info().without_vectors == 1
-        store.fill()
-        assert store.verify() == []
-    with open_store(folder) as store:
-        assert store.info().format_version == 4
-        assert hit(store, "kite", "kites#0").dense is not None
 
 
 def test_an_index_filled_later_ranks_like_one_built_at_once(tmp_path: Path) -> None:

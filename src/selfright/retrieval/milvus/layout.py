@@ -7,21 +7,16 @@ Rows carry hashes (``id_hash``) of ids and names, by which they are found: no us
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 from pymilvus import DataType, Function, FunctionType, MilvusClient  # type: ignore[import-untyped]
 
 from selfright.domain.errors import InputError
-from selfright.domain.passages import Document, Passage
+from selfright.domain.passages import Document, Language, Passage
 from selfright.retrieval.milvus.server import Server
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+from selfright.retrieval.records import IndexCounts
 
 VERSION = 1
 KIND = "selfright-index"
@@ -30,65 +25,53 @@ PIECE = 15_000  # characters of a document's text in one row
 _NOTHING = {"nothing": [0.0, 0.0]}  # every collection of Milvus needs a vector
 
 
-@dataclass
-class Counts:
-    """What the index holds; ``length`` in terms, ``blank`` passages have no vector, ``size`` are the bytes written.
+@dataclass(slots=True)
+class Counts(IndexCounts):
+    """What the index holds; ``length`` in terms, ``blank`` passages have no vector, ``size`` are the bytes written."""
 
-    ``languages`` counts documents, ``passages_in`` passages by the language of their document.
-    """
-
-    passages: int = 0
     length: int = 0
     blank: int = 0
     size: int = 0
-    collections: Counter[str] = field(default_factory=Counter)
-    languages: Counter[str] = field(default_factory=Counter)
-    passages_in: Counter[str] = field(default_factory=Counter)
 
-    def move(self, head: Sequence[Any], sign: int) -> None:
-        """Counts a document that came (1) or went (-1), but for its passages' terms; ``head`` is as in ``head_of``."""
-        self.collections[head[11]] += sign
-        self.languages[head[7]] += sign
-        self.passages_in[head[7]] += sign * head[2]
 
-    def text(self) -> str:
-        """As it is kept."""
-        counters = (dict(+counter) for counter in (self.collections, self.languages, self.passages_in))
-        return json.dumps([self.passages, self.length, self.blank, self.size, *counters])
+class Head(NamedTuple):
+    """What is kept of a document without its text, which is in ``pieces``."""
+
+    generation: int
+    pieces: int
+    passages: int
+    characters: int
+    content_hash: str
+    id: str
+    title: str
+    language: Language
+    source: str | None
+    url: str | None
+    media_type: str
+    collection: str
+    metadata: Mapping[str, str]
 
     @classmethod
-    def of(cls, text: str) -> "Counts":
-        """As it was kept."""
-        passages, length, blank, size, *counters = json.loads(text)
-        return cls(passages, length, blank, size, *map(Counter, counters))
+    def of(cls, record: str) -> "Head":
+        """As ``head_of`` wrote it."""
+        return cls(*json.loads(record))
 
 
 def make(server: Server, about: Mapping[str, str], dimension: int) -> None:
     """Makes the collections; the one that says what they are comes last, so that a crash leaves no half-made index."""
     for name in ("passages", "documents", "terms"):
-        if server.exists(name):
-            server.call("drop_collection", server.name_of(name))
+        if server.call("has_collection", name):
+            server.call("drop_collection", name)
     _make_passages(server, dimension)
-    schema = MilvusClient.create_schema(auto_id=False)
-    schema.add_field("key", DataType.INT64, is_primary=True)
-    for name in ("document", "generation", "part"):
-        schema.add_field(name, DataType.INT64)
-    schema.add_field("record", DataType.VARCHAR, max_length=65_535)
-    _make(server, "documents", schema)
-    schema = MilvusClient.create_schema(auto_id=False)
-    schema.add_field("term", DataType.VARCHAR, is_primary=True, max_length=512)
-    schema.add_field("df", DataType.INT64)
-    _make(server, "terms", schema)
-    schema = MilvusClient.create_schema(auto_id=False)
-    schema.add_field("name", DataType.VARCHAR, is_primary=True, max_length=1_024)
-    schema.add_field("value", DataType.VARCHAR, max_length=65_535)
-    _make(server, "about", schema)
+    _make(server, "documents", key=_WHOLE, document=_WHOLE, generation=_WHOLE, part=_WHOLE, record=_LONG)
+    _make(server, "terms", term={**_LONG, "max_length": 512}, df=_WHOLE)
+    _make(server, "about", name={**_LONG, "max_length": 1_024}, value=_LONG)
     write_about(server, about)
 
 
 def write_about(server: Server, about: Mapping[str, str]) -> None:
     """Keeps facts of the index by name."""
-    server.upsert("about", [{"name": name, "value": value, **_NOTHING} for name, value in about.items()])
+    server.write("upsert", "about", [{"name": name, "value": value, **_NOTHING} for name, value in about.items()])
 
 
 def read_about(server: Server) -> dict[str, str]:
@@ -109,25 +92,18 @@ def document_row(key: int, document: int, generation: int, part: int, record: st
 def head_of(document: Document, passages: int, generation: int) -> str:
     """What is kept of a document without its text."""
     pieces = -(-len(document.text) // PIECE)
-    return _bound(
-        [
-            *(generation, pieces, passages, len(document.text), document.content_hash),
-            *(document.id, document.title, document.language, document.source, document.url),
-            *(document.media_type, document.collection, dict(document.metadata)),
-        ],
-        f"what is known of document '{document.id[:200]}'",
+    head = Head(
+        *(generation, pieces, passages, len(document.text), document.content_hash),
+        *(document.id, document.title, document.language, document.source, document.url),
+        *(document.media_type, document.collection, dict(document.metadata)),
     )
+    return _bound(head, f"what is known of document '{document.id[:200]}'")
 
 
 def record_of(passage: Passage) -> str:
     """What is kept of a passage."""
-    return _bound(
-        [
-            *(passage.id, passage.document_id, passage.title, passage.text, passage.start, passage.end),
-            *(passage.section, passage.language, passage.collection, passage.url, passage.head, passage.origin),
-        ],
-        f"passage '{passage.id[:200]}'",
-    )
+    values = [getattr(passage, each.name) for each in fields(passage)]
+    return _bound(values, f"passage '{passage.id[:200]}'")
 
 
 def passage_of(record: str) -> Passage:
@@ -142,7 +118,7 @@ def bound_terms(terms: str, passage: Passage) -> str:
     return terms
 
 
-def _bound(values: list[Any], what: str) -> str:
+def _bound(values: Sequence[Any], what: str) -> str:
     text = json.dumps(values, ensure_ascii=False)
     if len(text.encode()) > MOST_BYTES:
         raise _too_long(what)
@@ -184,14 +160,30 @@ def _make_passages(server: Server, dimension: int) -> None:
     if not server.is_lite:
         for name in ("mark", "document", "collection"):
             indexes.add_index(name, index_type="INVERTED")
-    server.create("passages", schema, indexes)
+    _create(server, "passages", schema, indexes)
 
 
-def _make(server: Server, name: str, schema: Any) -> None:
+_WHOLE = {"datatype": DataType.INT64}
+_LONG = {"datatype": DataType.VARCHAR, "max_length": 65_535}
+
+
+def _make(server: Server, collection: str, **columns: Mapping[str, Any]) -> None:
+    """A collection without vectors of its own; the first column is its key."""
+    schema = MilvusClient.create_schema(auto_id=False)
+    for number, (name, column) in enumerate(columns.items()):
+        schema.add_field(name, is_primary=not number, **column)
     schema.add_field("nothing", DataType.FLOAT_VECTOR, dim=2)
     indexes = MilvusClient.prepare_index_params()
     indexes.add_index("nothing", index_type="FLAT", metric_type="L2")
-    server.create(name, schema, indexes)
+    _create(server, collection, schema, indexes)
+
+
+def _create(server: Server, collection: str, schema: Any, indexes: Any) -> None:
+    level = server.place.option("consistency", "Strong")
+    server.call("create_collection", collection, schema=schema, consistency_level=level)
+    # Not waited for: over no rows there is nothing to build, and the client sleeps half a second before it looks.
+    server.call("create_index", collection, indexes, sync=False)
+    server.call("load_collection", collection)
 
 
 _PLAIN = re.compile(r"[a-z0-9]+")
@@ -207,20 +199,3 @@ def encode_term(term: str) -> str:
     if len(written) > _LONGEST // 2:
         return f"{_ENCODED}h{hashlib.blake2b(written, digest_size=20).hexdigest()}"
     return f"{_ENCODED}{written.hex()}"
-
-
-class Vectors:
-    """The vectors of one batch; Milvus is not asked for those that it has already."""
-
-    def __init__(self) -> None:
-        self.by_row: dict[int, NDArray[np.float32]] = {}
-
-    def rows(self, _text_hashes: Sequence[bytes]) -> Mapping[bytes, tuple[int, int]]:
-        """None."""
-        return {}
-
-    def append(self, matrix: "NDArray[np.float32]") -> list[tuple[int, int]]:
-        """Takes new ones."""
-        first = len(self.by_row)
-        self.by_row.update(enumerate(matrix, start=first))
-        return [(row, 0) for row in range(first, first + len(matrix))]

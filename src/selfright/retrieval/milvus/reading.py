@@ -1,22 +1,20 @@
 """Reads an index in Milvus: candidates from the server's BM25 and vector search, scored by its live statistics."""
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selfright.domain.passages import Document, DocumentInfo, Passage
-from selfright.retrieval.milvus.layout import Counts, encode_term, passage_of, read_about
+from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
+from selfright.retrieval.milvus.layout import Counts, Head, encode_term, passage_of, read_about
 from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.records import id_hash
 from selfright.retrieval.scored import SPARE, Population, Scored, in_order
 from selfright.retrieval.search_request import Best, SearchRequest
-from selfright.retrieval.server_search import Lists
-from selfright.retrieval.server_search import Reader as ServerReader
+from selfright.retrieval.server_search import Lists, Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +23,6 @@ K1, B = 1.2, 0.75
 _HELPERS = 4
 _MOST_TERMS = 256
 _KNOWN_TERMS = 50_000
-
-Result = TypeVar("Result")
 
 
 class IndexReader:
@@ -62,7 +58,7 @@ class IndexReader:
 
     # Server
 
-    def read(self, task: Callable[[ServerReader], Result], /) -> Result:
+    def read(self, task: Task, /) -> Retrieval:
         """What ``task`` gives, with the counts of the last commit, whoever made it."""
         self.look()
         return task(self)
@@ -118,20 +114,20 @@ class IndexReader:
         head = self._head(document_id)
         if head is None:
             return None
-        generation, pieces, _, _, _, identifier, title, language, source, url, kind, collection, metadata = head
         parts = []
-        if pieces:
-            condition = f"document == {id_hash(document_id)} and generation == {generation} and part > 0"
+        if head.pieces:
+            condition = f"document == {id_hash(document_id)} and generation == {head.generation} and part > 0"
             rows = self._server.rows("documents", condition, ["part", "record"])
             parts = [row["record"] for row in sorted(rows, key=lambda row: int(row["part"]))]
-        return Document(identifier, title, "".join(parts), language, source, url, kind, collection, metadata)
+        return Document(head.id, head.title, "".join(parts), *head[7:])
 
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         """The documents behind ``after``, ordered by id; the server keeps no order, so all are read and sorted."""
-        heads = (json.loads(row["record"]) for row in self._server.rows("documents", "part == 0", ["record"]))
-        wanted = (info for info in map(_info, heads) if info.id > after)
-        among = (info for info in wanted if not collections or info.collection in collections)
-        yield from sorted(among, key=lambda info: info.id)
+        heads = (Head.of(row["record"]) for row in self._server.rows("documents", "part == 0", ["record"]))
+        among = (head for head in heads if head.id > after and (not collections or head.collection in collections))
+        for head in sorted(among, key=lambda head: head.id):
+            where = head.collection, head.language, head.source
+            yield DocumentInfo(head.id, head.title, *where, head.content_hash, head.characters, head.passages)
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""
@@ -169,13 +165,8 @@ class IndexReader:
     def _words(self, text: str, weights: Mapping[str, float], limit: int, condition: str) -> Scored:
         if not weights:
             return Scored()
-        found = self._server.search(
-            "passages",
-            text,
-            *("sparse", "BM25", limit + SPARE),
-            filter=condition,
-            output_fields=["mark", "terms"],
-        )
+        named = {"filter": condition, "output_fields": ["mark", "terms"]}
+        found = self._server.search("passages", text, "sparse", "BM25", limit + SPARE, **named)
         scores = [self._bm25(str(hit["entity"]["terms"]), weights) for hit in found]
         return _score(found, scores, limit)
 
@@ -198,16 +189,15 @@ class IndexReader:
         )
         return _score(found, [float(hit["distance"]) for hit in found], limit)
 
-    def _head(self, document_id: str) -> list[Any] | None:
+    def _head(self, document_id: str) -> Head | None:
         rows = self._server.get("documents", [id_hash(document_id)], ["record"])
-        head: list[Any] | None = json.loads(rows[0]["record"]) if rows else None
-        return head
+        return Head.of(rows[0]["record"]) if rows else None
 
     def _passages(self, document_id: str, fields: Sequence[str]) -> list[Mapping[str, Any]]:
         head = self._head(document_id)
         if head is None:
             return []
-        condition = f"document == {id_hash(document_id)} and generation == {head[0]}"
+        condition = f"document == {id_hash(document_id)} and generation == {head.generation}"
         return sorted(self._server.rows("passages", condition, fields), key=lambda row: int(row["key"]))
 
 
@@ -219,8 +209,3 @@ def _score(found: Sequence[Any], scores: Sequence[float], limit: int) -> Scored:
     keys = np.array([hit["key"] for hit in found], dtype=np.int64)
     id_hashes = np.array([hit["entity"]["mark"] for hit in found], dtype=np.int64)
     return in_order(keys, id_hashes, np.array(scores, dtype=np.float64), limit)
-
-
-def _info(head: Sequence[Any]) -> DocumentInfo:
-    _, _, passages, characters, content_hash, identifier, title, language, source, _, _, collection, _ = head
-    return DocumentInfo(identifier, title, collection, language, source, content_hash, characters, passages)

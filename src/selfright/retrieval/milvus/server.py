@@ -34,52 +34,27 @@ class Server:
         self._client = self._connect()
         self.writer = _writers.setdefault(place.shown, threading.Lock())
 
-    def name_of(self, collection: str) -> str:
-        """A collection's name on the server."""
-        return f"{self.place.name}_{collection}"
-
-    def call(self, method: str, *arguments: Any, **named: Any) -> Any:
-        """What one of the client's methods gives; raises ``StoreUnavailable`` or ``StoreError``."""
+    def call(self, method: str, collection: str, *arguments: Any, **named: Any) -> Any:
+        """What one of the client's methods gives of a collection; raises ``StoreUnavailable`` or ``StoreError``."""
+        name = f"{self.place.name}_{collection}"
         try:
-            return getattr(self._client, method)(*arguments, timeout=_CALL_S, **named)
+            return getattr(self._client, method)(name, *arguments, timeout=_CALL_S, **named)
         except MilvusException as error:
             raise self._translate(error) from error
         except ValueError as error:  # a channel that was closed
             raise StoreError(f"the index {self.place.shown} was closed; open it again") from error
 
-    def exists(self, collection: str) -> bool:
-        """Whether there is such a collection."""
-        return bool(self.call("has_collection", self.name_of(collection)))
-
-    def create(self, collection: str, schema: Any, indexes: Any) -> None:
-        """Makes and loads a collection."""
-        name, level = self.name_of(collection), self.place.option("consistency", "Strong")
-        self.call("create_collection", name, schema=schema, consistency_level=level)
-        # Not waited for: over no rows there is nothing to build, and the client sleeps half a second before it looks.
-        self.call("create_index", name, indexes, sync=False)
-        self.load(collection)
-
-    def load(self, collection: str) -> None:
-        """Makes a collection searchable."""
-        self.call("load_collection", self.name_of(collection))
-
     def get(self, collection: str, keys: Sequence[Any], fields: Sequence[str]) -> list[Mapping[str, Any]]:
         """Rows by primary key, of those that are there."""
         found: list[Mapping[str, Any]] = []
-        for start in range(0, len(keys), _BATCH):
-            some = list(keys[start : start + _BATCH])
-            found += self.call("get", self.name_of(collection), ids=some, output_fields=list(fields))
+        for some in _batches(keys):
+            found += self.call("get", collection, ids=some, output_fields=list(fields))
         return found
 
     def rows(self, collection: str, condition: str, fields: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         """All rows that a condition holds for, some at a time."""
-        iterator = self.call(
-            "query_iterator",
-            self.name_of(collection),
-            batch_size=_BATCH,
-            filter=condition,
-            output_fields=list(fields),
-        )
+        named = {"batch_size": _BATCH, "filter": condition, "output_fields": list(fields)}
+        iterator = self.call("query_iterator", collection, **named)
         try:
             while batch := iterator.next():
                 yield from batch
@@ -90,7 +65,7 @@ class Server:
         """The rows nearest to one thing, best first."""
         found = self.call(
             "search",
-            self.name_of(collection),
+            collection,
             data=[wanted],
             anns_field=field,
             limit=min(limit, MOST_FOUND),
@@ -99,24 +74,15 @@ class Server:
         )
         return list(found[0])
 
-    def insert(self, collection: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Adds rows with new keys."""
-        for start in range(0, len(rows), _BATCH):
-            self.call("insert", self.name_of(collection), list(rows[start : start + _BATCH]))
-
-    def upsert(self, collection: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Adds rows, or puts them in the place of those with the same keys."""
-        for start in range(0, len(rows), _BATCH):
-            self.call("upsert", self.name_of(collection), list(rows[start : start + _BATCH]))
+    def write(self, method: str, collection: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """``insert``: adds rows with new keys; ``upsert``: also puts them in the place of those with the same keys."""
+        for some in _batches(rows):
+            self.call(method, collection, some)
 
     def delete(self, collection: str, keys: Sequence[Any]) -> None:
         """Removes rows by key."""
-        for start in range(0, len(keys), _BATCH):
-            self.call("delete", self.name_of(collection), ids=list(keys[start : start + _BATCH]))
-
-    def flush(self, collection: str) -> None:
-        """Has what was written laid down and indexed; searches are slow until then."""
-        self.call("flush", self.name_of(collection))
+        for some in _batches(keys):
+            self.call("delete", collection, ids=some)
 
     def close(self) -> None:
         """Lets go of the server; Milvus Lite ends with its last store in this process."""
@@ -162,3 +128,7 @@ class Server:
                 "again"
             )
         return StoreError(f"the index {shown} could not be used ({words[0][:200]}); see to that, then try again")
+
+
+def _batches(items: Sequence[Any]) -> Iterator[list[Any]]:
+    return (list(items[start : start + _BATCH]) for start in range(0, len(items), _BATCH))

@@ -10,8 +10,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from selfright.domain.passages import Document
 from selfright.retrieval.milvus.layout import (
     PIECE,
     Counts,
+    Head,
     bound_terms,
     document_row,
     encode_term,
@@ -31,10 +33,8 @@ from selfright.retrieval.milvus.layout import (
 )
 from selfright.retrieval.milvus.reading import IndexReader
 from selfright.retrieval.milvus.server import Server
+from selfright.retrieval.preparing import BatchVectors
 from selfright.retrieval.records import PassageRow, id_hash
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _MOST_WAITING = 20_000  # passages; more are written before the commit is asked for
 _MARKS = 500  # in one condition
@@ -86,9 +86,7 @@ class Writing:
             if not self._waiting:
                 self._release()
 
-    def put(
-        self, batch: Sequence[tuple[Document, Sequence[PassageRow]]], vectors: "Mapping[int, NDArray[np.float32]]"
-    ) -> None:
+    def put(self, batch: Sequence[tuple[Document, Sequence[PassageRow]]], vectors: BatchVectors) -> None:
         """Takes documents; a part of those that wait is written when there are too many."""
         ready = {}
         for document, passages in batch:
@@ -128,15 +126,15 @@ class Writing:
         self._waiting = _Waiting()
         self._release()
 
-    def describe(self, name: str, description: Sequence[Any]) -> None:
+    def describe(self, said: Sequence[str]) -> None:
         """Keeps what the operator says of a collection."""
-        write_about(self._server, {f"collection:{id_hash(name)}": json.dumps([name, *description])})
+        write_about(self._server, {f"collection:{id_hash(said[0])}": json.dumps(said)})
 
     def tidy(self) -> None:
         """Removes what a commit that was cut off left, and counts everything anew."""
         server = self._server
-        heads = [json.loads(row["record"]) for row in server.rows("documents", "part == 0", ["record"])]
-        current = {id_hash(head[5]): head[0] for head in heads}
+        heads = [Head.of(row["record"]) for row in server.rows("documents", "part == 0", ["record"])]
+        current = {id_hash(head.id): head.generation for head in heads}
         stale = [
             row["key"]
             for row in server.rows("documents", "part > 0", ["key", "document", "generation"])
@@ -145,7 +143,7 @@ class Writing:
         server.delete("documents", stale)
         counts, frequencies, stale = Counts(), Counter[str](), []
         for head in heads:
-            counts.move(head, 1)
+            counts.count(head.collection, head.language, head.passages, 1)
         fields = ["key", "document", "generation", "terms", "record", *(["known"] if self._dimension else [])]
         for row in server.rows("passages", "key >= 0", fields):
             if current.get(row["document"]) != row["generation"]:
@@ -155,13 +153,13 @@ class Writing:
         server.delete("passages", stale)
         known = [row["term"] for row in server.rows("terms", 'term != ""', ["term"])]
         server.delete("terms", [term for term in known if term not in frequencies])
-        server.upsert("terms", [term_row(term, count) for term, count in frequencies.items()])
+        server.write("upsert", "terms", [term_row(term, count) for term, count in frequencies.items()])
         write_about(server, {"writing": "", "counts": counts.text()})
         self._reader.refresh()
 
     # Inside
 
-    def _row(self, found: PassageRow, vectors: "Mapping[int, NDArray[np.float32]]") -> dict[str, Any]:
+    def _row(self, found: PassageRow, vectors: BatchVectors) -> dict[str, Any]:
         passage = found.passage
         row: dict[str, Any] = {
             "mark": id_hash(passage.id),
@@ -171,9 +169,9 @@ class Writing:
             "terms": bound_terms(" ".join(encode_term(term) for term in found.terms.split()), passage),
         }
         if self._dimension:
-            vector = None if found.row is None else vectors[found.row]
+            vector = vectors.of(found)
             row["known"] = vector is not None
-            row["dense"] = np.zeros(self._dimension, np.float32) if vector is None else np.asarray(vector, np.float32)
+            row["dense"] = np.zeros(self._dimension, np.float32) if vector is None else vector
         return row
 
     def _check_ids(self, ready: Mapping[str, tuple[Document, list[dict[str, Any]]]]) -> None:
@@ -195,7 +193,7 @@ class Writing:
     def _write(self) -> None:
         server, waiting = self._server, self._waiting
         self._reader.refresh()
-        counts = Counts.of(self._reader.counts.text())  # what searches go by stays as it is until the end
+        counts = deepcopy(self._reader.counts)  # what searches go by stays as it is until the end
         first = max(time.time_ns(), int(self._reader.about.get("last_key", 0)) + 1)
         pieces = sum(1 + len(document.text) // PIECE for document, _ in waiting.put.values())
         write_about(server, {"writing": "1", "last_key": str(first + waiting.passages + pieces + 1)})
@@ -208,23 +206,24 @@ class Writing:
         self._write_frequencies(frequencies)
         write_about(server, {"writing": "", "counts": counts.text()})
         if waiting.passages >= _FLUSH_FROM:
-            server.flush("passages")
+            server.call("flush", "passages")  # searches are slow until then
         self._waiting = _Waiting()
         self._reader.refresh()
 
-    def _stored_rows(self, names: Sequence[str], generation: int) -> list[list[Any]]:
+    def _stored_rows(self, names: Sequence[str], generation: int) -> list[Head]:
         """The heads of documents as they stand, before they are replaced or removed."""
         id_hashes = [id_hash(name) for name in names]
-        found = [json.loads(row["record"]) for row in self._server.get("documents", id_hashes, ["record"])]
-        return [head for head in found if head[0] < generation]
+        found = [Head.of(row["record"]) for row in self._server.get("documents", id_hashes, ["record"])]
+        return [head for head in found if head.generation < generation]
 
     def _insert(self, keys: Iterator[int], generation: int, counts: Counts, frequencies: Counter[str]) -> None:
         server, put = self._server, self._waiting.put
         rows = [{**row, "key": next(keys), "generation": generation} for _, rows in put.values() for row in rows]
         for row in rows:
             frequencies.update(set(_measure(counts, row, 1)))
-        server.insert("passages", rows)
-        server.insert(
+        server.write("insert", "passages", rows)
+        server.write(
+            "insert",
             "documents",
             [
                 document_row(next(keys), id_hash(name), generation, part, document.text[start : start + PIECE])
@@ -234,16 +233,16 @@ class Writing:
         )
         heads = {name: head_of(document, len(some), generation) for name, (document, some) in put.items()}
         rows = [document_row(id_hash(name), id_hash(name), generation, 0, head) for name, head in heads.items()]
-        server.upsert("documents", rows)
-        for head in heads.values():
-            counts.move(json.loads(head), 1)
+        server.write("upsert", "documents", rows)
+        for document, some in put.values():
+            counts.count(document.collection, document.language, len(some), 1)
 
-    def _delete(self, old: Sequence[Sequence[Any]], counts: Counts, frequencies: Counter[str]) -> None:
+    def _delete(self, old: Sequence[Head], counts: Counts, frequencies: Counter[str]) -> None:
         server = self._server
         server.delete("documents", [id_hash(name) for name in self._waiting.removed if name not in self._waiting.put])
         fields = ["key", "terms", "record", *(["known"] if self._dimension else [])]
         for head in old:
-            here = f"document == {id_hash(head[5])} and generation == {head[0]}"
+            here = f"document == {id_hash(head.id)} and generation == {head.generation}"
             server.delete(
                 "documents", [row["key"] for row in server.rows("documents", f"{here} and part > 0", ["key"])]
             )
@@ -251,13 +250,13 @@ class Writing:
             server.delete("passages", [row["key"] for row in rows])
             for row in rows:
                 frequencies.subtract(set(_measure(counts, row, -1)))
-            counts.move(head, -1)
+            counts.count(head.collection, head.language, head.passages, -1)
 
     def _write_frequencies(self, changes: Counter[str]) -> None:
         changed = {term: count for term, count in changes.items() if count}
         known = {row["term"]: int(row["df"]) for row in self._server.get("terms", list(changed), ["term", "df"])}
         after = {term: known.get(term, 0) + count for term, count in changed.items()}
-        self._server.upsert("terms", [term_row(term, count) for term, count in after.items() if count > 0])
+        self._server.write("upsert", "terms", [term_row(term, count) for term, count in after.items() if count > 0])
         self._server.delete("terms", [term for term, count in after.items() if count <= 0])
 
     def _release(self) -> None:
@@ -267,9 +266,8 @@ class Writing:
 
 
 def _measure(counts: Counts, row: Mapping[str, Any], sign: int) -> list[str]:
-    """Counts a passage that came (1) or went (-1); its terms."""
+    """Counts the terms of a passage that came (1) or went (-1); gives them."""
     terms: list[str] = row["terms"].split()
-    counts.passages += sign
     counts.length += sign * len(terms)
     counts.blank += sign * (row.get("known") is False)
     counts.size += sign * (len(row["record"].encode()) + len(row["terms"]))

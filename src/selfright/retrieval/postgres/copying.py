@@ -2,18 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from selfright.domain.passages import Document, Passage
+from selfright.domain.passages import Document
 from selfright.retrieval.postgres.reading import vector_of
+from selfright.retrieval.preparing import BatchVectors, VectorRow
 from selfright.retrieval.records import PassageRow, id_hash
 from selfright.storage.postgres import Connection
-from selfright.storage.postgres_address import encode
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from selfright.storage.postgres_address import encode, encode_row
 
 _DOCUMENT = (
     "id, passages, characters, title, collection, language, source, url, media_type, content_hash, metadata, text"
@@ -23,15 +18,14 @@ _PASSAGE = (
 )
 
 
-class Vectors:
+class Vectors(BatchVectors):
     """The vectors of one batch: those that the index has already, and new ones."""
 
     def __init__(self, connection: Connection, dimension: int) -> None:
-        self._connection = connection
-        self._dimension = dimension
-        self._rows: list[NDArray[np.float32]] = []
+        super().__init__()
+        self._connection, self._dimension = connection, dimension
 
-    def rows(self, text_hashes: Sequence[bytes]) -> Mapping[bytes, tuple[int, int]]:
+    def rows(self, text_hashes: Sequence[bytes]) -> Mapping[bytes, VectorRow]:
         """Where vectors are that are stored already, by the hash of the embedded text."""
         if not self._dimension or not text_hashes:
             return {}
@@ -42,31 +36,17 @@ class Vectors:
         places = self.append([vector_of(vector) for _, vector in found])
         return {bytes(digest): place for (digest, _), place in zip(found, places, strict=True)}
 
-    def append(self, matrix: "Sequence[NDArray[np.float32]] | NDArray[np.float32]") -> list[tuple[int, int]]:
-        """Takes new ones."""
-        first = len(self._rows)
-        self._rows.extend(np.asarray(row, dtype=np.float32) for row in matrix)
-        return [(row, 0) for row in range(first, len(self._rows))]
-
-    def of(self, found: PassageRow) -> "NDArray[np.float32] | None":
-        """The vector of a passage, or None."""
-        return None if found.row is None else self._rows[found.row]
-
-
-def _document_row(document: Document, passages: int) -> tuple[Any, ...]:
-    return (
-        *(encode(document.id), passages, len(document.text), encode(document.title), encode(document.collection)),
-        *(document.language, document.source and encode(document.source), document.url and encode(document.url)),
-        *(encode(document.media_type), document.content_hash),
-        *(json.dumps(dict(document.metadata)), encode(document.text)),
-    )
-
 
 def copy_documents(connection: Connection, documents: Sequence[tuple[Document, int]]) -> None:
     """Documents with the number of their passages."""
     with connection.cursor() as cursor, cursor.copy(f"COPY documents ({_DOCUMENT}) FROM STDIN") as copy:
         for document, passages in documents:
-            copy.write_row(_document_row(document, passages))
+            row = (
+                *(document.id, passages, len(document.text), document.title, document.collection, document.language),
+                *(document.source, document.url, document.media_type, document.content_hash),
+                *(json.dumps(dict(document.metadata)), document.text),
+            )
+            copy.write_row(encode_row(row))
 
 
 def copy_passages(
@@ -79,15 +59,12 @@ def copy_passages(
     """Passages with their terms."""
     with connection.cursor() as cursor, cursor.copy(f"COPY passages ({_PASSAGE}) FROM STDIN") as copy:
         for key, found, some, numbers in zip(keys, prepared, terms, counted, strict=True):
-            copy.write_row((key, *_passage_row(found.passage), len(some), list(numbers)))
-
-
-def _passage_row(passage: Passage) -> tuple[Any, ...]:
-    return (
-        *(id_hash(passage.id), encode(passage.id), encode(passage.document_id), encode(passage.title)),
-        *(passage.start, passage.end, encode(passage.section), passage.language, encode(passage.collection)),
-        *(passage.url and encode(passage.url), encode(passage.head), encode(passage.text)),
-    )
+            passage = found.passage
+            row = (
+                *(key, id_hash(passage.id), passage.id, passage.document_id, passage.title, passage.start, passage.end),
+                *(passage.section, passage.language, passage.collection, passage.url, passage.head, passage.text),
+            )
+            copy.write_row((*encode_row(row), len(some), list(numbers)))
 
 
 def copy_postings(

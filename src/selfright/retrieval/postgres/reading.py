@@ -2,22 +2,21 @@
 
 import json
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selfright.domain.passages import Document, DocumentInfo, Origin, Passage
+from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
 from selfright.retrieval.postgres.schema import term_as_kept
+from selfright.retrieval.records import IndexCounts
 from selfright.retrieval.scored import SPARE, Population, Scored, fewest_holders, in_order
 from selfright.retrieval.search_request import Best, SearchRequest
-from selfright.retrieval.server_search import Lists
-from selfright.retrieval.server_search import Reader as ServerReader
+from selfright.retrieval.server_search import Lists, Task
 from selfright.storage.postgres import Connection, PostgresDatabase
-from selfright.storage.postgres_address import decode, encode
+from selfright.storage.postgres_address import decode, decode_row, encode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,8 +28,6 @@ _GRAPH_DEPTH = 400  # candidates beyond which a graph search would be no faster 
 _MOST_TERMS = 256
 _PAGE = 500
 _LOOK_S = 60.0
-
-Result = TypeVar("Result")
 
 _DOCUMENT = "id, title, text, language, source, url, media_type, collection, metadata"
 _INFO = "id, title, collection, language, source, content_hash, characters, passages"
@@ -141,7 +138,10 @@ class Reader:
             "LEFT JOIN documents d ON d.id = p.document_id WHERE p.key = ANY(%(keys)s)",
             {"vector": vector, "keys": [found.key for found in best]},
         ).fetchall()
-        passages = {row[0]: replace(passage_of(row[3:-1]), origin=origin_in(row[-1])) for row in rows}
+        origins = (Document("", "", "", metadata=json.loads(row[-1] or "{}")).origin for row in rows)
+        passages = {
+            row[0]: replace(_passage(row[3:-1]), origin=origin) for row, origin in zip(rows, origins, strict=True)
+        }
         return passages, {row[1]: float(row[2]) for row in rows if row[2] is not None}
 
     def languages(self) -> frozenset[str]:
@@ -171,7 +171,7 @@ class IndexReader:
         self._looked = time.monotonic()
         self.shape = Shape(dimension)
 
-    def read(self, task: Callable[[ServerReader], Result], /) -> Result:
+    def read(self, task: Task, /) -> Retrieval:
         """What ``task`` gives, at one moment of the index; tried again when the connection breaks."""
         if time.monotonic() - self._looked > _LOOK_S:  # another process may have made a graph
             self.refresh()
@@ -189,7 +189,10 @@ class IndexReader:
     def document(self, document_id: str) -> Document | None:
         """The document with its text, or None."""
         rows = self._rows(f"SELECT {_DOCUMENT} FROM documents WHERE id = %s", encode(document_id))
-        return _document_of(rows[0]) if rows else None
+        if not rows:
+            return None
+        row = *decode_row(rows[0][:-1]), json.loads(rows[0][-1])
+        return Document(*row)
 
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         """The documents behind ``after``, ordered by id, some hundred at a time."""
@@ -198,13 +201,13 @@ class IndexReader:
         query = f"SELECT {_INFO} FROM documents WHERE id > %s {among} ORDER BY id LIMIT {_PAGE}"
         rows = self._rows(query, encode(after), *names)
         while rows:
-            yield from map(_info_of, rows)
+            yield from (DocumentInfo(*decode_row(row)) for row in rows)
             rows = self._rows(query, rows[-1][0], *names) if len(rows) == _PAGE else []
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""
         query = f"SELECT {_PASSAGE} FROM passages p WHERE p.document_id = %s ORDER BY p.key"
-        return [passage_of(row) for row in self._rows(query, encode(document_id))]
+        return [_passage(row) for row in self._rows(query, encode(document_id))]
 
     def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
         """Vectors by passage id."""
@@ -230,61 +233,33 @@ class IndexReader:
             kept, [found.get(term, 0) for term in kept]
         )
 
-    def counts(self) -> tuple[Counter[str], Counter[str], int, int]:
-        """Documents by collection and by language; passages; bytes on disk with all indexes."""
-        rows = self._rows("SELECT collection, language, count(*) FROM documents GROUP BY 1, 2")
-        collections, languages = Counter[str](), Counter[str]()
-        for name, language, count in rows:
-            collections[decode(name)] += count
-            languages[language] += count
+    def counts(self) -> tuple[IndexCounts, int]:
+        """What the index holds, and its bytes on disk with all indexes."""
         passages, size = self._rows(
             "SELECT (SELECT coalesce(sum(passages), 0) FROM tally), sum(pg_total_relation_size(oid)) "
             "FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
         )[0]
-        return collections, languages, int(passages), int(size)
+        counts = IndexCounts(int(passages))
+        for name, language, count in self._rows("SELECT collection, language, count(*) FROM documents GROUP BY 1, 2"):
+            counts.collections[decode(name)] += count
+            counts.languages[language] += count
+        return counts, int(size)
 
     def described_collections(self) -> list[tuple[Any, ...]]:
         """What the operator said of collections: name, description, classes, slots."""
-        return self._rows("SELECT name, description, classes, slots FROM collections ORDER BY name")
+        return [decode_row(row) for row in self._rows("SELECT name, description, classes, slots FROM collections")]
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         return self._database.within(lambda connection: connection.execute(query, values or None).fetchall())
 
 
-def passage_of(row: Sequence[Any]) -> Passage:
-    """Reads the columns of a passage."""
-    identifier, document_id, title, text, start, end, section, language, collection, url, head = row
-    return Passage(
-        *(decode(identifier), decode(document_id), decode(title), decode(text), start, end, decode(section)),
-        *(language, decode(collection), url and decode(url), decode(head)),
-    )
-
-
-def origin_in(metadata: str | None) -> Origin:
-    """Who brought the document whose metadata this is, as JSON."""
-    return Document("", "", "", metadata=json.loads(metadata or "{}")).origin
+def _passage(row: Sequence[Any]) -> Passage:
+    return Passage(*decode_row(row))
 
 
 def vector_of(found: Any) -> "NDArray[np.float32]":
     """A stored vector as an array."""
     return np.asarray(found.to_numpy() if hasattr(found, "to_numpy") else found, dtype=np.float32)
-
-
-def _document_of(row: Sequence[Any]) -> Document:
-    identifier, title, text, language, source, url, media_type, collection, metadata = row
-    return Document(
-        *(decode(identifier), decode(title), decode(text), language),
-        *(source and decode(source), url and decode(url), decode(media_type), decode(collection)),
-        json.loads(metadata),
-    )
-
-
-def _info_of(row: Sequence[Any]) -> DocumentInfo:
-    identifier, title, collection, language, source, content_hash, characters, passages = row
-    return DocumentInfo(
-        *(decode(identifier), decode(title), decode(collection), language, source and decode(source)),
-        *(content_hash, characters, passages),
-    )
 
 
 def _score(rows: Sequence[tuple[Any, ...]], limit: int) -> Scored:

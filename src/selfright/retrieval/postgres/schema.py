@@ -1,8 +1,6 @@
 """The tables of an index in PostgreSQL, and what an index was made with. Every index has a schema of its own."""
 
 import hashlib
-import secrets
-from dataclasses import dataclass
 
 import psycopg
 
@@ -69,43 +67,26 @@ def term_as_kept(term: str) -> str:
     return encode(f"{term[: _LONGEST // 2]}…{digest}")
 
 
-@dataclass(frozen=True, slots=True)
-class IndexSpec:
-    """What an index was made with, and whether it may be made."""
-
-    tokenizer: str
-    embedder: str
-    dimension: int
-    create: bool
-
-
-def open_or_create(database: PostgresDatabase, spec: IndexSpec) -> IndexMeta:
-    """The index as it was made, of this program's version afterwards; any number may open one at the same time.
+def open_or_create(database: PostgresDatabase, meta: IndexMeta | None) -> IndexMeta:
+    """The index as it was made; with ``meta`` it is made so where there is none, by one of those that open it.
 
     Raises ``IndexNotFound``, ``NotAnIndex`` or ``IncompatibleIndex``.
     """
 
     def make(connection: Connection) -> dict[str, str]:
-        if not spec.create:
+        if meta is None:
             raise IndexNotFound(
                 f"there is no {database.shown.removeprefix('the ')} (schema {database.address.schema}); make one with: "
                 "selfright index add FILES"
             )
-        if spec.dimension:
+        if meta.dimension:
             _need_vectors(connection, database)
-        return {
-            "identity": secrets.token_hex(16),
-            "tokenizer": spec.tokenizer,
-            "embedder": spec.embedder,
-            "dimension": str(spec.dimension),
-        }
+        return meta.facts
 
-    vectors = VECTORS.format(dimension=spec.dimension) if spec.dimension else ""
-    tables = Tables("selfright-index", (_TABLES + vectors,), NotAnIndex, IncompatibleIndex)
+    vectors = VECTORS.format(dimension=meta.dimension) if meta and meta.dimension else ""
+    tables = Tables("selfright-index", _TABLES + vectors, NotAnIndex, IncompatibleIndex)
     about = open_tables(database, tables, make)
-    return IndexMeta(
-        about["identity"], about["tokenizer"], about["embedder"], int(about["dimension"]), int(about["version"])
-    )
+    return IndexMeta.of(about, int(about["version"]))
 
 
 def _need_vectors(connection: Connection, database: PostgresDatabase) -> None:

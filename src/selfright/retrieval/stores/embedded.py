@@ -1,33 +1,31 @@
 """The embedded store: a catalogue in SQLite, BM25 by tantivy, vectors by FAISS, in one folder and one process."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfright.domain.errors import IndexBusy, IndexDamaged, NotAnIndex, StoreError
-from selfright.domain.passages import Document, Passage, StoreInfo
+from selfright.domain.passages import StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
-from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities, Finding
 from selfright.retrieval import maintenance
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import FILE_NAME, LOCK_NAME
-from selfright.retrieval.catalogue_writer import CatalogueWriter, CollectionTable
+from selfright.retrieval.catalogue_file import FILE_NAME, LOCK_NAME, IndexStats
+from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.files import WriterLock, folder_bytes
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.hybrid import HybridSearch, Indexes
 from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.maintenance import ProjectionSync
-from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
+from selfright.retrieval.preparing import Batch, GivenVectors, Preparer, embedder_name
 from selfright.retrieval.records import SearchRow
 from selfright.retrieval.schema import ExistingEmbedder, resolve_embedder
-from selfright.retrieval.stores.reading import ReadableStore
+from selfright.retrieval.stores.base import Description, StoreBase
 from selfright.retrieval.waiting import Progress, VectorFiller
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 _HELPERS = 4
 
 
-class EmbeddedStore(ReadableStore):
+class EmbeddedStore(StoreBase):
     """Retriever, library, writer and term statistics over one index folder.
 
     Reading is safe from any thread and goes on while something is written; one thread and process at a time may write
@@ -50,10 +48,10 @@ class EmbeddedStore(ReadableStore):
     def __init__(self, catalogue: Catalogue, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
         folder = catalogue.folder
         self._catalogue = self._reader = catalogue
+        self._meta = catalogue.meta
         self.embedder = embedder
         self._writer = CatalogueWriter(catalogue)
         self._preparer = Preparer(tokenizer, embedder)
-        self._collections = CollectionTable(catalogue)
         self._lock = WriterLock(folder / LOCK_NAME)
         self._writing = threading.RLock()
         self._helpers = ThreadPoolExecutor(_HELPERS, thread_name_prefix="selfright-search")
@@ -124,35 +122,13 @@ class EmbeddedStore(ReadableStore):
 
     def info(self) -> StoreInfo:
         """The index in figures; ``collections`` and ``languages`` count documents."""
-        meta, stats = self._catalogue.meta, self._catalogue.stats()
-        return StoreInfo(
-            location=str(self._catalogue.folder),
-            format_version=meta.format_version,
-            documents=stats.documents,
-            passages=stats.passages,
-            collections={name: count for name, count in sorted(stats.collections.items()) if count},
-            languages={name: count for name, count in sorted(stats.languages.items()) if count},
-            tokenizer=meta.tokenizer,
-            embedder=meta.embedder,
-            dimension=meta.dimension,
-            dense_kind=self._indexes.dense.kind if self._indexes.dense else "none",
-            bytes=folder_bytes(self._catalogue.folder),
-            without_vectors=stats.waiting,
-        )
-
-    def collections(self) -> list[Collection]:
-        """The named parts of the index, those that have documents and those that were described."""
-        return self._collections.all()
+        stats, dense = self._catalogue.stats(), self._indexes.dense
+        kind, size = dense.kind if dense else "none", folder_bytes(self._catalogue.folder)
+        return self._info(str(self._catalogue.folder), stats, kind, size, stats.waiting)
 
     # Writer
 
-    def put(
-        self,
-        batch: Sequence[tuple[Document, Sequence[Passage]]],
-        vectors: GivenVectors | None = None,
-        *,
-        embed: bool = True,
-    ) -> None:
+    def put(self, batch: Batch, vectors: GivenVectors | None = None, *, embed: bool = True) -> None:
         """Adds documents with their passages; a document with the same id is replaced whole.
 
         ``vectors`` are unit vectors by passage id that the index's embedder has made elsewhere; what is not among them
@@ -160,23 +136,13 @@ class EmbeddedStore(ReadableStore):
         ``InputError`` for a passage that is not part of its document, ``IndexBusy`` when another process writes;
         nothing of the batch is kept then.
         """
-        for document, passages in batch:
-            check_input(document, passages)
         with self._changing():
-            every = [passage for _, passages in batch for passage in passages]
-            prepared = iter(self._preparer.prepare(every, self._writer, vectors, embed=embed))
-            self._writer.put([(document, list(islice(prepared, len(passages)))) for document, passages in batch])
+            self._writer.put(self._preparer.prepare(batch, self._writer, vectors, embed=embed))
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents; gives back the ids that were there."""
         with self._changing():
             return [document_id for document_id in dict.fromkeys(document_ids) if self._writer.remove(document_id)]
-
-    def describe(self, collection: Collection) -> None:
-        """Keeps what the operator says of a collection; joins what is uncommitted, and commits."""
-        with self._changing():
-            self._collections.describe(self._writer, collection)
-        self.commit()
 
     def discard(self) -> None:
         """Forgets what was put and removed since the last commit."""
@@ -251,6 +217,16 @@ class EmbeddedStore(ReadableStore):
     def idf(self, terms: Sequence[str]) -> list[float]:
         """How rare terms are; see ``TermStatistics``."""
         return self._search.idf(terms)
+
+    def _counts(self) -> IndexStats:
+        return self._catalogue.stats()
+
+    def _described(self) -> Iterable[Sequence[str]]:
+        return self._catalogue.described_collections()
+
+    def _describe(self, said: Description) -> None:
+        with self._changing():
+            self._writer.describe(said)
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
