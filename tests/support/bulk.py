@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from selfright.ingest.bulk import Prepared
-from selfright.retrieval.tokenizing import join_all
+from selfright.retrieval.preparing import join_all
 from selfright.wiring.bulk import _make_preparer
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER

@@ -8,21 +8,20 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from selfright.domain.errors import IndexNotFound, NotAnIndex
-from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.domain.passages import Document, DocumentInfo, Language, Passage
 from selfright.retrieval.catalogue_file import (
     FILE_NAME,
     LOCK_NAME,
     Connections,
     IndexStats,
     check_unused,
-    is_content,
     make_file,
+    read_meta,
     read_stats,
 )
-from selfright.retrieval.files import WriterLock
+from selfright.retrieval.files import lock_file
 from selfright.retrieval.records import (
     INFO_COLUMNS,
     SHOWN_COLUMNS,
@@ -35,7 +34,7 @@ from selfright.retrieval.records import (
     read_row,
     seal,
 )
-from selfright.retrieval.schema import APPLICATION_ID, IndexMeta, check_format
+from selfright.retrieval.schema import IndexMeta
 from selfright.retrieval.vectors import FOLDER, VectorFile, arrays
 from selfright.storage.sqlite import transaction
 
@@ -79,7 +78,7 @@ class Catalogue:
         self.path = folder / FILE_NAME
         self.connections = Connections(self.path)
         try:
-            self.meta = self._read_meta()
+            self.meta = read_meta(self.connections)
         except BaseException:
             self.connections.close()
             raise
@@ -93,13 +92,9 @@ class Catalogue:
         """
         check_unused(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        lock = WriterLock(folder / LOCK_NAME)
-        lock.acquire()
-        try:
+        with lock_file(folder / LOCK_NAME):
             check_unused(folder)  # again, for another process may have been quicker
             make_file(folder, IndexMeta(uuid.uuid4().hex, tokenizer, embedder, dimension))
-        finally:
-            lock.release()
         return cls(folder)
 
     def close(self) -> None:
@@ -119,12 +114,12 @@ class Catalogue:
 
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         """The documents behind ``after``, ordered by id; reading all of them shows when some are lost."""
-        before, last, count = self.sequence(), after, 0
+        before, count = self.sequence(), 0
         among = f"AND collection IN ({', '.join('?' * len(collections))})" if collections else ""
         query = f"SELECT {INFO_COLUMNS} FROM documents WHERE id > ? {among} ORDER BY id LIMIT ?"
-        while rows := self._all(query, (last, *collections, _BATCH)):
-            yield from (info_of(row, self.path) for row in rows)
-            last, count = rows[-1][0], count + len(rows)
+        for row in self._pages(query, after, *collections):
+            yield info_of(row, self.path)
+            count += 1
         if after or collections:
             return
         expected = self.stats().documents
@@ -155,10 +150,7 @@ class Catalogue:
     def all_shown(self, after: int = 0) -> Iterator[SearchRow]:
         """All passages with a key behind ``after``, by key."""
         query = f"SELECT {SHOWN_COLUMNS} FROM passages WHERE NOT removed AND key > ? ORDER BY key LIMIT ?"
-        last = after
-        while rows := self._all(query, (last, _BATCH)):
-            yield from (read_row(row, self.path) for row in rows)
-            last = rows[-1][0]
+        return (read_row(row, self.path) for row in self._pages(query, after))
 
     def keys_in(self, collections: Sequence[str]) -> "NDArray[np.int64]":
         """The keys of all passages of these collections, in rising order."""
@@ -179,16 +171,42 @@ class Catalogue:
     def all_entries(self) -> Iterator[Entry]:
         """What the lexical index takes, of every passage, by key."""
         query = f"SELECT {TERMS_COLUMNS} FROM passages WHERE NOT removed AND key > ? ORDER BY key LIMIT ?"
-        last = 0
-        while rows := self._all(query, (last, _BATCH)):
-            yield from map(self._entry, rows)
-            last = rows[-1][0]
+        return map(self._entry, self._pages(query, 0))
 
     def _entry(self, row: Sequence[Any]) -> Entry:
         key, tie, collection, terms, crc = row
         if seal(key, tie, collection, terms) != crc:
             raise damage_error(self.path, f"the terms of passage number {key}")
         return Entry(key, tie, collection, terms)
+
+    def first_waiting(self, limit: int) -> list[SearchRow]:
+        """Of the passages that are yet to get a vector those that wait longest."""
+        if not self.stats().waiting:
+            return []
+        keys = [key for (key,) in self._all("SELECT key FROM waiting ORDER BY key LIMIT ?", (limit,))]
+        return list(self.search_rows(keys, removed=False).values())
+
+    def waiting_among(self, keys: Sequence[int]) -> frozenset[int]:
+        """Those of these keys whose passages are yet to get a vector."""
+        query = "SELECT key FROM waiting WHERE key IN (SELECT value FROM json_each(?))"
+        return frozenset(key for (key,) in self._all(query, (json.dumps(list(keys)),)))
+
+    def count_waiting(self, collections: Sequence[str]) -> int:
+        """How many passages of these collections are yet to get a vector."""
+        query = (
+            "SELECT COUNT(*) FROM waiting JOIN passages USING (key) "
+            "WHERE collection IN (SELECT value FROM json_each(?))"
+        )
+        return int(self._all(query, (json.dumps(list(collections)),))[0][0])
+
+    def languages_of(self, keys: Sequence[int]) -> dict[int, str]:
+        """The language of each of these passages, by key; raises ``IndexDamaged`` for what is none."""
+        query = "SELECT key, language FROM passages WHERE key IN (SELECT value FROM json_each(?))"
+        found: dict[int, str] = dict(self._all(query, (json.dumps(list(keys)),)))
+        for key, language in found.items():
+            if language not in get_args(Language):
+                raise damage_error(self.path, f"the language of passage number {key}")
+        return found
 
     def vector_places(self, keys: Sequence[int] | None = None) -> "NDArray[np.int64]":
         """``(n, 4)``: key, id hash, row and checksum of passages that have a vector, all or ``keys``, by key."""
@@ -257,32 +275,18 @@ class Catalogue:
         embedded = (key for action, keys in ranges if action == "embed" for key in keys if key not in known)
         return Changes(last, added, removed, tuple(dict.fromkeys(embedded)))
 
-    def _read_meta(self) -> IndexMeta:
-        where = self.folder
-        if not where.exists() or (where.is_dir() and not any(map(is_content, where.iterdir()))):
-            raise IndexNotFound(
-                f"there is no index at {where}; make one with: selfright index add PATH --index {where}"
-            )
-        if not self.path.is_file():
-            raise NotAnIndex(
-                f"{where} is not a Selfright index: expected a folder with {FILE_NAME}; choose another place"
-            )
-        with self.connections.reading() as connection:
-            (application,) = connection.execute("PRAGMA application_id").fetchone()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if application != APPLICATION_ID:
-                raise NotAnIndex(f"{self.path} is a database of another program; choose another place")
-            check_format(where, version)
-            found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
-            read_stats(connection, self.path)
-        return IndexMeta.of(found)
-
     def _numbers(self, query: str, parameters: Sequence[object], columns: int) -> "NDArray[np.int64]":
         """Rows of whole numbers; anything else in them is damage."""
         try:
             return arrays(self._all(query, parameters), columns)
         except (ValueError, TypeError, OverflowError):
             raise damage_error(self.path, "a column of numbers") from None
+
+    def _pages(self, query: str, last: object, *given: object) -> Iterator[Any]:
+        """The rows of a query, some at a time: it takes the first column of the row before, and how many at most."""
+        while rows := self._all(query, (last, *given, _BATCH)):
+            yield from rows
+            last = rows[-1][0]
 
     def _all(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
         with self.connections.reading() as connection:

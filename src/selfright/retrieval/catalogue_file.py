@@ -9,10 +9,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from selfright.domain.errors import IndexDamaged, InputError, NotAnIndex, StoreError
+from selfright.domain.errors import IndexDamaged, IndexNotFound, InputError, NotAnIndex, StoreError
 from selfright.retrieval.files import sync_folder
 from selfright.retrieval.records import IndexCounts, damage_error, seal
-from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, PAGE_BYTES, TABLES, IndexMeta
+from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, PAGE_BYTES, TABLES, IndexMeta, check_format
 from selfright.retrieval.vectors import FIRST_FILE
 from selfright.storage.sqlite import connect, retry_locked
 
@@ -194,6 +194,22 @@ def read_stats(connection: sqlite3.Connection, path: Path, opened: IndexMeta | N
     return IndexStats.of(found["tally"])
 
 
+def read_meta(connections: Connections) -> IndexMeta:
+    """How an index was made; raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` or ``IndexDamaged``."""
+    path, where = connections.path, connections.path.parent
+    if not where.exists() or (where.is_dir() and not any(map(_is_content, where.iterdir()))):
+        raise IndexNotFound(f"there is no index at {where}; make one with: selfright index add PATH --index {where}")
+    if not path.is_file():
+        raise NotAnIndex(f"{where} is not a Selfright index: expected a folder with {FILE_NAME}; choose another place")
+    with connections.reading() as connection:
+        if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
+            raise NotAnIndex(f"{path} is a database of another program; choose another place")
+        check_format(where, *connection.execute("PRAGMA user_version").fetchone())
+        found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+        read_stats(connection, path)
+    return IndexMeta.of(found)
+
+
 def write_stats(connection: sqlite3.Connection, stats: IndexStats) -> None:
     """Writes the counts and seals them within the open transaction."""
     found = {**dict(connection.execute("SELECT name, value FROM meta").fetchall()), "tally": stats.text()}
@@ -222,10 +238,10 @@ def make_file(folder: Path, meta: IndexMeta) -> None:
 
 def check_unused(folder: Path) -> None:
     """Raises ``NotAnIndex`` for a folder that has content."""
-    if folder.exists() and (not folder.is_dir() or any(map(is_content, folder.iterdir()))):
+    if folder.exists() and (not folder.is_dir() or any(map(_is_content, folder.iterdir()))):
         raise NotAnIndex(f"cannot make an index at {folder}: expected an empty or new folder, but it has content")
 
 
-def is_content(path: Path) -> bool:
+def _is_content(path: Path) -> bool:
     """Whether a file means that a folder is in use; what a crash while making an index may leave does not."""
     return path.name != LOCK_NAME and not path.name.startswith(f"{FILE_NAME}{_UNFINISHED}")

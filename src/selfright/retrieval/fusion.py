@@ -1,11 +1,12 @@
 """How two rankings become one: by ranks alone, or by scores, with each half trusted as the query deserves."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from selfright.domain.errors import UnknownName
 from selfright.domain.passages import Language, Trust
@@ -73,22 +74,24 @@ def _best_ranks(ranking: Sequence[Item]) -> dict[Item, int]:
     return best
 
 
-class Fusion(Protocol):
-    """Makes one ranking of the lexical and the dense one."""
+class Fusion(ABC):
+    """Makes one ranking of the lexical and the dense one.
 
-    @property
-    def name(self) -> str:
-        """What settings and reports call it."""
-        ...
+    ``dense_languages`` are the languages the embedder declares; none declared means that it knows all. A query in
+    another one is searched for by words alone.
+    """
+
+    name: str
+    """What settings and reports call it."""
+    tells_languages: bool
+    """Whether it makes a difference which items are ``foreign``; nobody needs to find out where it does not."""
+
+    def __init__(self, dense_languages: Sequence[Language] = ()) -> None:
+        self._dense_languages = frozenset(dense_languages)
 
     def wants_dense(self, query: str, /) -> bool:
         """Whether the dense half can add anything for this query; it is not even asked when it cannot."""
-        ...
-
-    @property
-    def tells_languages(self) -> bool:
-        """Whether it makes a difference which items are ``foreign``; nobody needs to find out where it does not."""
-        ...
+        return self._knows(language_of(query))
 
     def fuse(
         self,
@@ -101,40 +104,42 @@ class Fusion(Protocol):
     ) -> Fused[Item]:
         """One ranking of the two; either may be empty. ``foreign`` are in another language than the query, ``waiting``
         have no vector yet: the words stand for both halves."""
-        ...
+        return self._fuse(searched, bm25, dense if self._knows(searched.language) else (), foreign, waiting)
+
+    def _knows(self, language: Language) -> bool:
+        return not self._dense_languages or language in self._dense_languages
+
+    @abstractmethod
+    def _fuse(
+        self,
+        searched: SearchedQuery,
+        bm25: Ranking[Item],
+        dense: Ranking[Item],
+        foreign: Collection[Item],
+        waiting: Collection[Item],
+    ) -> Fused[Item]: ...
 
 
-class ReciprocalRankFusion:
-    """Both halves count the same.
-
-    It also stands in for the adaptive fusion over an embedder that this was not fitted on. A query in a language that
-    is not among ``dense_languages``, where any are named, is searched for by words alone.
-    """
+class ReciprocalRankFusion(Fusion):
+    """Both halves count the same. It also stands in for the adaptive fusion over an embedder that this was not fitted
+    on."""
 
     name = "rrf"
     tells_languages = False
 
     def __init__(self, k: int = DEFAULT_K, dense_languages: Sequence[Language] = (), trust: Trust = _EVEN) -> None:
-        self._k = k
-        self._dense_languages = frozenset(dense_languages)
-        self._trust = trust
+        super().__init__(dense_languages)
+        self._k, self._trust = k, trust
 
-    def wants_dense(self, query: str, /) -> bool:
-        """Whether the embedder knows the query's language."""
-        return not self._dense_languages or language_of(query) in self._dense_languages
-
-    def fuse(
+    def _fuse(
         self,
         searched: SearchedQuery,
         bm25: Ranking[Item],
         dense: Ranking[Item],
-        _foreign: Collection[Item] = (),
-        waiting: Collection[Item] = (),
-        /,
+        foreign: Collection[Item],
+        waiting: Collection[Item],
     ) -> Fused[Item]:
-        """Plain reciprocal rank fusion, whatever the languages."""
-        if self._dense_languages and searched.language not in self._dense_languages:
-            dense = ()
+        del searched, foreign
         lists = ([item for item, _ in bm25], [item for item, _ in dense])
         fused = reciprocal_rank_fusion(lists, self._k)
         if waiting and dense:  # of one list, in which the place by words is that by meaning too
@@ -143,40 +148,31 @@ class ReciprocalRankFusion:
         return Fused(fused, self._trust)
 
 
-class AdaptiveFusion:
+class AdaptiveFusion(Fusion):
     """A weighted sum of both scores, brought to one scale, with weights that a small model gives for each query.
 
     BM25 counts as a share of a score between the highest found and the highest thinkable; a cosine counts as a power of
     its height above the lowest of the list, in standard deviations of the list. A passage that one list lacks gets 0
     for that half. A foreign passage cannot hold the query's words: by meaning it is worth what it would be if that half
-    alone counted; and so is by words what has no vector yet.
-    ``dense_languages`` are the languages the embedder declares; none declared means that it knows all. A query in
-    another one is searched for by words alone.
+    alone counted; and so is by words what has no vector yet. Scores lie from 0 upward, mostly below 1; they compare
+    within one search only.
     """
 
     name = "adaptive"
     tells_languages = True
 
     def __init__(self, dense_languages: Sequence[Language] = (), model: FusionWeightModel | None = None) -> None:
-        self._dense_languages = frozenset(dense_languages)
+        super().__init__(dense_languages)
         self._model = model or load_model()
 
-    def wants_dense(self, query: str, /) -> bool:
-        """Whether the embedder knows the query's language."""
-        return not self._dense_languages or language_of(query) in self._dense_languages
-
-    def fuse(
+    def _fuse(
         self,
         searched: SearchedQuery,
         bm25: Ranking[Item],
         dense: Ranking[Item],
-        foreign: Collection[Item] = (),
-        waiting: Collection[Item] = (),
-        /,
+        foreign: Collection[Item],
+        waiting: Collection[Item],
     ) -> Fused[Item]:
-        """Scores lie from 0 upward, mostly below 1; they compare within one search only."""
-        if self._dense_languages and searched.language not in self._dense_languages:
-            dense = ()
         if not bm25 or not dense:
             return _one_half(bm25 or dense, searched, _MEANING_ALONE if dense else _WORDS_ALONE)
         words, near = _once(bm25), _once(dense)

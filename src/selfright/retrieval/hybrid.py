@@ -1,12 +1,11 @@
 """Hybrid search: the lexical and the dense index asked at the same time, their rankings fused."""
 
-import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from selfright.domain.passages import Language, Retrieval, WaitingVectors
+from selfright.domain.passages import Retrieval, WaitingVectors
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import IndexStats, read_stats
@@ -16,7 +15,6 @@ from selfright.retrieval.lexical import LexicalIndex, LexicalSearch
 from selfright.retrieval.records import SearchRow, damage_error
 from selfright.retrieval.scored import Scored
 from selfright.retrieval.search_request import FusedRanking, FusedSearch, SearchRequest, foreign, searching_vector
-from selfright.retrieval.waiting import WaitingList
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,67 +24,14 @@ if TYPE_CHECKING:
 _MOST_SELECTIONS = 8
 
 
-class Languages:
-    """Looks into ``catalogue``; safe to share between threads."""
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of the index as of one change; ``waiting``: passages without a vector by collections."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
-        self._known: tuple[int, frozenset[str], IndexStats] = (-1, frozenset(), IndexStats())
-        self._list = WaitingList(catalogue)
-        self._waiting: dict[tuple[str, ...], tuple[int, int]] = {}
-
-    def languages_in(self, sequence: int) -> frozenset[str]:
-        """The languages of the documents."""
-        return self._at(sequence)[1]
-
-    def korean(self, sequence: int) -> int:
-        """The number of passages in Korean."""
-        return self._at(sequence)[2].passages_in["ko"]
-
-    def waiting(self, sequence: int, collections: tuple[str, ...]) -> WaitingVectors | None:
-        """How many passages of these collections, or of all, are yet to get a vector; None when none is."""
-        stats = self._at(sequence)[2]
-        if not stats.waiting or not collections:
-            return WaitingVectors(stats.waiting, stats.passages) if stats.waiting else None
-        known = self._waiting.get(collections)
-        if known is None or known[0] != sequence:
-            if len(self._waiting) >= _MOST_SELECTIONS:
-                self._waiting.clear()
-            self._waiting[collections] = known = sequence, self._list.within(collections)
-        return WaitingVectors(known[1]) if known[1] else None
-
-    def waiting_among(self, ranking: Scored, sequence: int) -> frozenset[int]:
-        """The id hashes of those passages of a ranking that are yet to get a vector."""
-        if not ranking.keys or not self._at(sequence)[2].waiting:
-            return frozenset()
-        keys = self._list.among(ranking.keys)
-        return frozenset(id_hash for key, id_hash in zip(ranking.keys, ranking.id_hashes, strict=True) if key in keys)
-
-    def _at(self, sequence: int) -> tuple[int, frozenset[str], IndexStats]:
-        """Read once for each change, whichever embedder the index has by now."""
-        known = self._known
-        if known[0] != sequence:
-            with self._catalogue.connections.reading() as connection:
-                stats = read_stats(connection, self._catalogue.path)
-            languages = frozenset(name for name, count in stats.languages.items() if count > 0)
-            self._known = known = (sequence, languages, stats)
-        return known
-
-    def foreign(self, request: SearchRequest, dense: Scored, sequence: int) -> frozenset[int]:
-        """The id hashes of those near passages that are in another language than the query; none in an index of one.
-
-        Raises ``IndexDamaged`` for what is no language.
-        """
-        if not dense.keys or len(self.languages_in(sequence)) < 2:
-            return frozenset()
-        query = "SELECT key, language FROM passages WHERE key IN (SELECT value FROM json_each(?))"
-        with self._catalogue.connections.reading() as connection:
-            found: dict[int, str] = dict(connection.execute(query, (json.dumps(list(dense.keys)),)).fetchall())
-        languages = get_args(Language)
-        for key, language in found.items():
-            if language not in languages:
-                raise damage_error(self._catalogue.path, f"the language of passage number {key}")
-        return foreign(request, dense, found)
+    sequence: int = -1
+    languages: frozenset[str] = frozenset()
+    stats: IndexStats = field(default_factory=IndexStats)
+    waiting: dict[tuple[str, ...], int] = field(default_factory=dict)
 
 
 _TRIES = 3
@@ -131,7 +76,7 @@ class HybridSearch(FusedSearch):
     def __init__(self, indexes: Indexes, fusion: Fusion, lexicon: TermLexicon | None = None) -> None:
         super().__init__(indexes.tokenizer, indexes.embedder, fusion, lexicon)
         self._indexes = indexes
-        self._languages = Languages(indexes.catalogue)
+        self._known = _Known()
 
     def run(self, request: SearchRequest) -> Retrieval:
         """What is found as of one change, where a writer leaves the time for that."""
@@ -144,26 +89,53 @@ class HybridSearch(FusedSearch):
     def idf(self, terms: Sequence[str]) -> list[float]:
         """How rare terms are; see ``TermStatistics``."""
         lexical = self._indexes.lexical
-        return lexical.idf(terms, self._languages.korean(lexical.sequence))
+        return lexical.idf(terms, self._at(lexical.sequence).stats.passages_in["ko"])
+
+    def _at(self, sequence: int) -> _Known:
+        """Read once for each change, whichever embedder the index has by now."""
+        known = self._known
+        if known.sequence != sequence:
+            catalogue = self._indexes.catalogue
+            with catalogue.connections.reading() as connection:
+                stats = read_stats(connection, catalogue.path)
+            self._known = known = _Known(sequence, frozenset(+stats.languages), stats)
+        return known
 
     def _search_at(self, request: SearchRequest, sequence: int, together: bool) -> tuple[Retrieval, bool]:
         """What is found as of one change, and whether nothing of it was erased meanwhile."""
-        lexical, korean = self._indexes.lexical, self._languages.korean(sequence)
+        lexical, known, catalogue = self._indexes.lexical, self._at(sequence), self._indexes.catalogue
+        korean = known.stats.passages_in["ko"]
         by_words = LexicalSearch(request.depth)
         shared = self._indexes.dense is not None or lexical.parts > 1
         beside = self._indexes.helpers.submit(self._search_beside, request, sequence, by_words) if shared else None
-        words = request.weight_terms(self._languages.languages_in(sequence))
+        words = request.weight_terms(known.languages)
         by_words.add(lexical.tasks(words, request.collections, sequence, korean))
         by_words.work()
         idf = lexical.idf(request.terms, korean)
         dense, query_vector, plain = beside.result() if beside else (Scored(), None, True)
         bm25 = by_words.result()
-        foreign = self._languages.foreign(request, dense, sequence) if self._fusion.tells_languages else frozenset()
-        waiting = self._languages.waiting_among(bm25, sequence) if self._indexes.dense else frozenset()
-        fused = FusedRanking(request, self._fusion, (bm25, dense), idf, foreign, waiting)
+        others, waiting = frozenset[int](), frozenset[int]()
+        if dense.keys and len(known.languages) > 1 and self._fusion.tells_languages:
+            others = foreign(request, dense, catalogue.languages_of(dense.keys))
+        if bm25.keys and known.stats.waiting and self._indexes.dense:
+            keys = catalogue.waiting_among(bm25.keys)
+            waiting = frozenset(mark for key, mark in zip(bm25.keys, bm25.id_hashes, strict=True) if key in keys)
+        fused = FusedRanking(request, self._fusion, (bm25, dense), idf, others, waiting)
         near = dict(fused.near) if plain else {}  # judges are fitted on the cosines of vectors that do not lean
         found, whole = self._retrieval(fused, query_vector, near, sequence if together else None)
-        return replace(found, waiting=self._languages.waiting(sequence, request.collections)), whole
+        return replace(found, waiting=self._count_waiting(known, request.collections)), whole
+
+    def _count_waiting(self, known: _Known, collections: tuple[str, ...]) -> WaitingVectors | None:
+        """How many passages of these collections, or of all, are yet to get a vector; None when none is."""
+        stats = known.stats
+        if not stats.waiting or not collections:
+            return WaitingVectors(stats.waiting, stats.passages) if stats.waiting else None
+        if collections not in known.waiting:
+            if len(known.waiting) >= _MOST_SELECTIONS:
+                known.waiting.clear()
+            known.waiting[collections] = self._indexes.catalogue.count_waiting(collections)
+        count = known.waiting[collections]
+        return WaitingVectors(count) if count else None
 
     def _search_beside(
         self, request: SearchRequest, sequence: int, by_words: LexicalSearch
@@ -178,7 +150,7 @@ class HybridSearch(FusedSearch):
         if self._indexes.dense is None or not request.meaning:
             return Scored(), None, True
         vector = self._query_vector(request.meaning)
-        leaning = searching_vector(self._indexes.embedder, vector, request, self._languages.languages_in(sequence))
+        leaning = searching_vector(self._indexes.embedder, vector, request, self._at(sequence).languages)
         found = self._indexes.dense.search(leaning, request.depth, request.collections, sequence)
         return found, vector, leaning is vector
 

@@ -1,13 +1,13 @@
 """Where an index is: a folder, or the address of a server."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from selfright.domain.errors import UsageError
-from selfright.storage.postgres_address import Address, read_address
+from selfright.storage.postgres_address import Address, format_address, read_address
 
 Engine = Literal["embedded", "milvus", "postgres"]
 
@@ -69,45 +69,30 @@ def locate(location: str | Path) -> Location:
 
 def format_location(location: str | Path) -> str:
     """An index's place without its password, for messages and reports."""
-    text = str(location)
-    if not is_address(location):
-        return text
-    scheme, _, rest = text.partition("://")
-    authority, slash, tail = rest.partition("/")
-    *credentials, host = authority.rsplit("@", 1)
-    user = "".join(f"{name.partition(':')[0]}@" for name in credentials)
-    path, _, query = tail.partition("?")
-    kept = "&".join(part for part in query.split("&") if part and not _is_secret(part.partition("=")[0]))
-    return f"{scheme}://{user}{host}{slash}{path}{'?' if kept else ''}{kept}"
-
-
-def _is_secret(option: str) -> bool:
-    return any(word in option.lower() for word in ("pass", "token", "secret", "key"))
+    return format_address(str(location)) if is_address(location) else str(location)
 
 
 def _milvus(text: str) -> Location:
     parts, options = _parts(text)
-    where = dict(options)
-    if not parts.hostname:
-        path = Path(unquote(parts.path))
-        if path.suffix != ".db" or not path.is_absolute():
-            raise UsageError(
-                f"Milvus Lite keeps an index in one file: milvus:///folder/file.db, but came {format_location(text)}; "
-                "for a server give its host: milvus://host:19530/name"
-            )
-        return Location(
-            "milvus", format_location(text), _name(where.get("name", DEFAULT_NAME)), path=path, options=options
+    name = dict(options).get("name", DEFAULT_NAME)
+    if parts.hostname:
+        name = unquote(parts.path.strip("/")) or DEFAULT_NAME
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"an index on a server is named by a letter and at most 47 letters, digits and _, but came '{name}'"
         )
-    return Location(
-        "milvus",
-        format_location(text),
-        _name(unquote(parts.path.strip("/")) or DEFAULT_NAME),
-        host=parts.hostname,
-        port=parts.port or _MILVUS_PORT,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
-        options=options,
-    )
+    place = Location("milvus", format_location(text), name, options=options)
+    if parts.hostname:
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        port = parts.port or _MILVUS_PORT
+        return replace(place, host=parts.hostname, port=port, user=user, password=password)
+    path = Path(unquote(parts.path))
+    if path.suffix != ".db" or not path.is_absolute():
+        raise UsageError(
+            f"Milvus Lite keeps an index in one file: milvus:///folder/file.db, but came {place.shown}; "
+            "for a server give its host: milvus://host:19530/name"
+        )
+    return replace(place, path=path)
 
 
 def _postgres(text: str) -> Location:
@@ -127,11 +112,3 @@ def _parts(text: str) -> tuple[SplitResult, tuple[tuple[str, str], ...]]:
             "write special characters of a password as %xx"
         ) from None
     return parts, tuple(parse_qsl(parts.query, keep_blank_values=True))
-
-
-def _name(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"an index on a server is named by a letter and at most 47 letters, digits and _, but came '{name}'"
-        )
-    return name

@@ -15,7 +15,6 @@ from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.files import erase
 from selfright.retrieval.preparing import text_to_index
 from selfright.retrieval.projection import Projection, catch_up, is_current
-from selfright.retrieval.waiting import WaitingList
 from selfright.storage.sqlite import connect
 
 _MOST_FINDINGS = 100
@@ -65,7 +64,7 @@ def _read_passages(catalogue: Catalogue) -> Iterator[str]:
     if counted != catalogue.stats().passages:
         yield f"{catalogue.stats().passages:,} passages are listed but {counted:,} were found"
     waiting = catalogue.stats().waiting
-    if waiting and len(WaitingList(catalogue).first(waiting + 1)) != waiting:
+    if waiting and len(catalogue.first_waiting(waiting + 1)) != waiting:
         yield f"the list of the {waiting:,} passages that wait for their vectors is not whole"
 
 

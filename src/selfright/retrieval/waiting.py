@@ -4,7 +4,6 @@ The catalogue lists what waits. A batch is embedded without the writer's lock an
 the work costs one batch at most, and the next process goes on from the list.
 """
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -28,37 +27,6 @@ _REST_S = 0.2
 
 Progress = Callable[[int, int, str], None]
 Keep = Callable[[Sequence[SearchRow], "Mapping[bytes, NDArray[np.float32]]"], None]
-
-
-class WaitingList:
-    """The passages of ``catalogue`` that are yet to get a vector."""
-
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
-
-    def first(self, limit: int) -> list[SearchRow]:
-        """Those that wait longest."""
-        if not self._catalogue.stats().waiting:
-            return []
-        keys = self._all("SELECT key FROM waiting ORDER BY key LIMIT ?", limit)
-        return list(self._catalogue.search_rows(keys, removed=False).values())
-
-    def among(self, keys: Sequence[int]) -> frozenset[int]:
-        """Those of these keys."""
-        query = "SELECT key FROM waiting WHERE key IN (SELECT value FROM json_each(?))"
-        return frozenset(self._all(query, json.dumps(list(keys))))
-
-    def within(self, collections: Sequence[str]) -> int:
-        """How many are in these collections."""
-        query = (
-            "SELECT COUNT(*) FROM waiting JOIN passages USING (key) "
-            "WHERE collection IN (SELECT value FROM json_each(?))"
-        )
-        return self._all(query, json.dumps(list(collections)))[0]
-
-    def _all(self, query: str, value: object) -> list[int]:
-        with self._catalogue.connections.reading() as connection:
-            return [number for (number,) in connection.execute(query, (value,))]
 
 
 class VectorFiller:
@@ -103,7 +71,7 @@ class VectorFiller:
 
     def _batch(self, tell: Callable[[int, str], None], stop: Callable[[], bool]) -> None:
         """Texts of one length go together, so that little is spent on padding."""
-        waiting = WaitingList(self._catalogue).first(_BATCH)
+        waiting = self._catalogue.first_waiting(_BATCH)
         texts = {shown.key: text_to_index(shown.passage) for shown in waiting}
         waiting.sort(key=lambda shown: len(texts[shown.key]))
         vectors: dict[bytes, NDArray[np.float32]] = {}

@@ -13,6 +13,7 @@ from selfright.domain.errors import SelfrightError, SettingsError
 
 DEFAULT_SCHEMA = "selfright_memory"
 _SCHEME = re.compile(r"postgres(ql)?://")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _SCHEMA = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,47}")
 _SECRET = ("pass", "secret", "key", "token")
 _MARK, _NUL = "\x1a", "\0"
@@ -53,8 +54,8 @@ def read_address(
 
 
 def format_address(text: str) -> str:
-    """An address without its password; empty when none is given."""
-    if not _SCHEME.match(text):
+    """An address without its password; of what begins like none nothing is told."""
+    if not _ADDRESS.match(text):
         return "***" if text else ""
     place, _, query = text.partition("?")
     scheme, _, rest = place.partition("://")

@@ -13,9 +13,8 @@ from selfright.domain.ports import Embedder, Tokenizer
 from selfright.ingest.bulk import Prepared, PreparedAhead, Preparing
 from selfright.ingest.pipeline import Progress, Report, ingest
 from selfright.ingest.ray_cluster import RayCluster
-from selfright.retrieval.preparing import embedder_languages, text_to_index
+from selfright.retrieval.preparing import PretokenizedQuery, embedder_languages, join_all, setup_of, text_to_index, work
 from selfright.retrieval.stores.opening import open_store
-from selfright.retrieval.tokenizing import PretokenizedQuery, join_all, setup_of, work
 from selfright.wiring.encoders import make_embedder
 
 _ENTRY = f"{__name__}:prepare"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from selfright.domain.ports import Tokenizer
-from selfright.retrieval import tokenizing
+from selfright.retrieval import preparing
 from selfright.retrieval.korean import HangulBigrams, Term
 from selfright.retrieval.tokenizer import BilingualTokenizer
 
@@ -36,9 +36,9 @@ class Syllables:
     ids=["as installed", "bigrams", "own", "foreign"],
 )
 def test_all_at_once_gives_the_same_terms(tokenizer: Tokenizer) -> None:
-    assert tokenizing.join_all(tokenizer, TEXTS) == [" ".join(tokenizer.tokens(text)) for text in TEXTS]
+    assert preparing.join_all(tokenizer, TEXTS) == [" ".join(tokenizer.tokens(text)) for text in TEXTS]
 
 
 def test_a_process_refuses_to_be_another_tokenizer() -> None:
     with pytest.raises(ValueError, match="expected the tokenizer other"):
-        tokenizing.work({"name": "other", "morphemes": False, "user_words": []})
+        preparing.work({"name": "other", "morphemes": False, "user_words": []})

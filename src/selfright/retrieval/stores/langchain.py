@@ -1,6 +1,10 @@
 """LangChain in and out: a ``BaseRetriever`` in place of an index, and Selfright's search as a ``BaseRetriever``."""
 
+import hashlib
+import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -12,9 +16,10 @@ from pydantic import Field
 from selfright.domain.errors import StoreError, UsageError
 from selfright.domain.passages import Document, DocumentInfo, Hit, Passage, Retrieval, StoreInfo
 from selfright.domain.text import language_of, several
-from selfright.retrieval.stores.seen import MAX_CHARACTERS, MAX_DOCUMENTS, SeenDocuments, digest
 
 RRF_K = 60
+MAX_DOCUMENTS = 10_000
+MAX_CHARACTERS = 50_000_000
 
 _ID_KEYS = ("id", "_id", "chunk_id", "document_id", "doc_id")
 _SOURCE_KEYS = ("source", "file_path", "path")
@@ -37,7 +42,7 @@ class ForeignRetriever:
         self, retriever: RetrieverLike, max_documents: int = MAX_DOCUMENTS, max_characters: int = MAX_CHARACTERS
     ) -> None:
         self._retriever = retriever
-        self._seen = SeenDocuments(max_documents, max_characters)
+        self._seen = _SeenDocuments(max_documents, max_characters)
 
     # Retriever
 
@@ -83,8 +88,10 @@ class ForeignRetriever:
 
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         """The documents found lately, ordered by id; see ``Library``."""
-        found = map(_info, self._seen.documents())
-        return (info for info in found if info.id > after and (not collections or info.collection in collections))
+        for one in self._seen.documents():
+            if one.id > after and (not collections or one.collection in collections):
+                where = one.collection, one.language, one.source
+                yield DocumentInfo(one.id, one.title, *where, one.content_hash, len(one.text), passages=1)
 
     def info(self) -> StoreInfo:
         """Not known of a retriever: raises ``UsageError``."""
@@ -193,38 +200,18 @@ def _document(found: LangChainDocument) -> Document:
         language=language_of(found.page_content),
         source=source or url,
         url=url,
-        metadata={key: str(value)[:_LONGEST_VALUE] for key, value in metadata.items() if _is_plain(key, value)},
+        metadata={
+            key: str(value)[:_LONGEST_VALUE]
+            for key, value in metadata.items()
+            if isinstance(key, str) and isinstance(value, str | int | float)
+        },
     )
 
 
 def _passage(document: Document) -> Passage:
     """The whole document as one passage: a retriever gives pieces, and what it gives is all there is to cite."""
-    return Passage(
-        id=f"{document.id}#0",
-        document_id=document.id,
-        title=document.title,
-        text=document.text,
-        start=0,
-        end=len(document.text),
-        section=document.metadata.get("section", ""),
-        head=document.metadata.get("head", ""),
-        language=document.language,
-        url=document.url,
-        origin=document.origin,
-    )
-
-
-def _info(document: Document) -> DocumentInfo:
-    return DocumentInfo(
-        document.id,
-        document.title,
-        document.collection,
-        document.language,
-        document.source,
-        document.content_hash,
-        len(document.text),
-        passages=1,
-    )
+    section, head = (document.metadata.get(name, "") for name in ("section", "head"))
+    return document.passage(0, 0, len(document.text), section, head)
 
 
 def _id(found: LangChainDocument, source: str, url: str | None) -> str:
@@ -232,7 +219,7 @@ def _id(found: LangChainDocument, source: str, url: str | None) -> str:
     if found.id:
         return found.id
     shared = _first(found.metadata, _ID_KEYS) or url or PurePath(source).name or "text"
-    return f"{shared}:{digest(found.page_content)}"
+    return f"{shared}:{_digest(found.page_content)}"
 
 
 def _first(metadata: Mapping[Any, Any], keys: Iterable[str]) -> str:
@@ -248,11 +235,49 @@ def _url(metadata: Mapping[Any, Any]) -> str | None:
     return next((value for value in values if value.lower().startswith(("http://", "https://"))), None)
 
 
-def _is_plain(key: object, value: object) -> bool:
-    return isinstance(key, str) and isinstance(value, str | int | float)
-
-
 def _kind(found: object) -> str:
     if isinstance(found, list):
         return f"a list with {next(type(item).__name__ for item in found if not isinstance(item, LangChainDocument))}"
     return type(found).__name__
+
+
+class _SeenDocuments:
+    """Keeps the documents found last, for citations to be checked against. Thread-safe."""
+
+    def __init__(self, most: int, characters: int) -> None:
+        self._most = most
+        self._room = characters
+        self._by_id: OrderedDict[str, Document] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, documents: Sequence[Document]) -> list[Document]:
+        """Remembers documents; gives them back with the ids under which they are known from now on."""
+        with self._lock:
+            kept = [self._keep(document) for document in documents]
+            while len(self._by_id) > len(kept) and (len(self._by_id) > self._most or self._room < 0):
+                self._room += len(self._by_id.popitem(last=False)[1].text)
+            return kept
+
+    def _keep(self, document: Document) -> Document:
+        known = self._by_id.get(document.id)
+        if known is not None and known.text != document.text:
+            # Another text under the same id: both must stay what they were for the answers that cite them.
+            document = replace(document, id=f"{document.id}:{_digest(document.text)}")
+            known = self._by_id.get(document.id)
+        self._room -= len(document.text) - (len(known.text) if known else 0)
+        self._by_id[document.id] = document
+        self._by_id.move_to_end(document.id)
+        return document
+
+    def document(self, document_id: str) -> Document | None:
+        with self._lock:
+            return self._by_id.get(document_id)
+
+    def documents(self) -> list[Document]:
+        with self._lock:
+            return sorted(self._by_id.values(), key=lambda document: document.id)
+
+
+def _digest(text: str) -> str:
+    """What tells one text from another: 16 hexadecimal digits of its SHA-256."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -8,10 +8,9 @@ from selfright.domain.passages import StoreInfo
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.domain.stores import Abilities
 from selfright.retrieval.locations import Location
-from selfright.retrieval.postgres.connections import index_database
 from selfright.retrieval.postgres.copying import Vectors
 from selfright.retrieval.postgres.reading import IndexReader
-from selfright.retrieval.postgres.schema import open_or_create
+from selfright.retrieval.postgres.schema import index_database, open_or_create
 from selfright.retrieval.postgres.writing import Writing
 from selfright.retrieval.preparing import Batch, GivenVectors, embedder_name
 from selfright.retrieval.records import IndexCounts
