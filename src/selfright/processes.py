@@ -129,7 +129,7 @@ class Workers:
             if self._closed:
                 raise _NotDone
             try:
-                process = _start("serve", self._entry)
+                process = start(self._entry, "serve")
             except OSError as error:
                 raise self._give_up(error) from error
             self._alive.add(process)
@@ -187,14 +187,6 @@ def _ask(process: "subprocess.Popen[bytes]", task: Any, patience_s: float) -> An
     return answer["done"]
 
 
-def start(entry: str) -> "subprocess.Popen[bytes]":
-    """A process that runs ``entry`` (``module:function``) with the pipe for its answers; ``end`` it when done.
-
-    It hears and answers with ``receive`` and ``send``. Raises ``OSError`` where none can be started.
-    """
-    return _start("run", entry)
-
-
 def end(process: "subprocess.Popen[bytes]") -> None:
     """Ends a process at once and gives back what it held."""
     process.kill()
@@ -205,7 +197,12 @@ def end(process: "subprocess.Popen[bytes]") -> None:
                 pipe.close()
 
 
-def _start(door: str, entry: str) -> "subprocess.Popen[bytes]":
+def start(entry: str, door: str = "run") -> "subprocess.Popen[bytes]":
+    """A process that runs ``entry`` (``module:function``) with the pipe for its answers; ``end`` it when done.
+
+    It hears and answers with ``receive`` and ``send``. Raises ``OSError`` where none can be started. ``door`` is the
+    function of this module that it comes in by.
+    """
     if not sys.executable or getattr(sys, "frozen", False):
         raise OSError("this is not a plain Python interpreter")
     told = {"path": list(map(str, sys.path)), "door": door, "entry": entry}

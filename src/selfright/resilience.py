@@ -120,21 +120,17 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if (milliseconds := seconds_in(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1_000
     text = headers.get("retry-after", "").strip()
-    return seconds_in(text) if _is_number(text) else _until(text)
+    seconds = seconds_in(text)
+    return _until(text) if seconds is None else seconds
 
 
 def seconds_in(text: str) -> float | None:
     """The seconds that a text names, 0 or more; None for what is no finite number."""
-    value = float(text) if _is_number(text) else math.nan
-    return max(value, 0.0) if math.isfinite(value) else None
-
-
-def _is_number(text: str) -> bool:
     try:
-        float(text)
+        value = float(text)
     except ValueError:
-        return False
-    return True
+        return None
+    return max(value, 0.0) if math.isfinite(value) else None
 
 
 def _until(text: str) -> float | None:

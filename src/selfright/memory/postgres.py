@@ -26,11 +26,11 @@ def open_database(address: str, most: int = CONNECTIONS) -> PostgresDatabase:
     Raises ``SettingsError`` for an address that is none.
     """
     hint = "see whether it runs and what setting 'database' says"
-    return PostgresDatabase(read_address(address), Use("the database", hint, make=_make), most)
 
+    def make(database: PostgresDatabase) -> None:
+        open_tables(database, TABLES, lambda _: {}, _make_theirs)
 
-def _make(database: PostgresDatabase) -> None:
-    open_tables(database, TABLES, lambda _: {}, _make_theirs)
+    return PostgresDatabase(read_address(address), Use("the database", hint, make=make), most)
 
 
 def _make_theirs(connection: Connection) -> None:

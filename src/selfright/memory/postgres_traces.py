@@ -1,7 +1,7 @@
 """Traces of turns in PostgreSQL, as bytes: a head, which lists are made of, and a recording."""
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _BEGINNING = (
     "SELECT id, head FROM turn_traces WHERE starts_with(id, %(start)s) AND (%(owner)s::bytea IS NULL OR owner ="
     " %(owner)s) ORDER BY id = %(start)s DESC, id LIMIT 100"
 )
-_READ = "SELECT head, recording FROM turn_traces WHERE id = %s"
 _FORGET = (
     "DELETE FROM turn_traces WHERE (%(owner)s::bytea IS NULL OR owner = %(owner)s)"
     " AND (%(id)s::text IS NULL OR id = %(id)s)"
@@ -74,25 +73,24 @@ class PostgresTraces:
         last: Sequence[Any] = (None, None)
         while True:
             values = {"owner": owner, "at": last[0], "id": last[1], "page": _PAGE}
-            rows = self._page(values)
+            rows = self._rows(_PAGES, values)
             yield from (bytes(row[2]) for row in rows)
             if len(rows) < _PAGE:
                 return
             last = rows[-1]
 
-    def _page(self, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
-        return self._database.within(lambda connection: connection.execute(_PAGES, values).fetchall())
+    def _rows(self, query: str, values: Any) -> Sequence[Sequence[Any]]:
+        return self._database.within(lambda connection: connection.execute(query.encode(), values).fetchall())
 
     def beginning(self, start: str, owner: bytes | None = None) -> list[tuple[str, bytes]]:
         """Ids of an owner, or of all, that begin so, with their heads, at most 100; the one that is just so first."""
-        values = {"start": start, "owner": owner}
-        rows = self._database.within(lambda connection: connection.execute(_BEGINNING, values).fetchall())
+        rows = self._rows(_BEGINNING, {"start": start, "owner": owner})
         return [(trace_id, bytes(head)) for trace_id, head in rows]
 
     def read(self, trace_id: str) -> tuple[bytes, bytes] | None:
         """Head and recording of a trace; None when there is none of that id."""
-        row = self._database.within(lambda connection: connection.execute(_READ, (trace_id,)).fetchone())
-        return None if row is None else (bytes(row[0]), bytes(row[1]))
+        rows = self._rows("SELECT head, recording FROM turn_traces WHERE id = %s", (trace_id,))
+        return (bytes(rows[0][0]), bytes(rows[0][1])) if rows else None
 
     def forget(self, owner: bytes | None, trace_id: str | None) -> int:
         """Deletes one trace, an owner's, or all; gives back how many."""

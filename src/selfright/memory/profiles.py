@@ -15,6 +15,7 @@ from typing import Any
 
 from selfright.domain.errors import InputError, StoreError
 from selfright.domain.slots import Fact, Kinds, Profile, Slot
+from selfright.storage.postgres_address import decode, encode
 from selfright.storage.rows import Connection, FileRows, Rows
 from selfright.storage.sqlite import Layout
 
@@ -118,7 +119,7 @@ class RowProfiles:
     async def users(self) -> tuple[str, ...]:
         """All users, by name."""
         found = await asyncio.to_thread(self._rows.rows, "SELECT owner FROM profile_users")
-        return tuple(sorted(self._rows.decode(owner) for (owner,) in found))
+        return tuple(sorted(decode(owner) for (owner,) in found))
 
     async def close(self) -> None:
         """Closes what was opened here; nothing happens when it is closed already."""
@@ -127,7 +128,7 @@ class RowProfiles:
     def _user_key(self, user: str) -> str:
         if not 0 < len(user) <= MAX_NAME:
             raise InputError(f"the name of a user must have 1 to {MAX_NAME} characters, but has {len(user):,}")
-        return self._rows.encode(user)
+        return encode(user)
 
     async def _change(self, user: str, change: Callable[[Profile], Profile]) -> Profile:
         owner = self._user_key(user)
@@ -172,7 +173,7 @@ class RowProfiles:
         said = {column: text for column, text in (("name", name), ("value", value)) if text is not None}
         where = "".join(f" AND {column} = %s" for column in said)
         drop = f"DELETE FROM profile_facts WHERE owner = %s{where}"
-        gone: int = self._rows.run(connection, drop, owner, *map(self._rows.encode, said.values())).rowcount
+        gone: int = self._rows.run(connection, drop, owner, *map(encode, said.values())).rowcount
         self._rows.run(connection, _LEAVE, owner)
         return gone
 
@@ -181,13 +182,11 @@ class RowProfiles:
         return found
 
     def _row(self, slot: Slot) -> tuple[object, ...]:
-        encode = self._rows.encode
         details = json.dumps([[encode(k), encode(v)[:MAX_VALUE]] for k, v in slot.details], ensure_ascii=False)
         texts = encode(slot.name), encode(slot.value)[:MAX_VALUE], encode(slot.unit) if slot.unit else None
         return (*texts, slot.negated, slot.subject, slot.time, slot.turn, slot.start, slot.end, details)
 
     def _slot(self, row: Sequence[Any]) -> Slot:
-        decode = self._rows.decode
         name, value, unit, negated, subject, at, turn, start, end, details = row
         try:
             pairs = tuple((decode(key), decode(said)) for key, said in json.loads(details)) if details != "[]" else ()

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from selfright.domain.errors import SessionBusy, SessionHidden, SessionLost, StoreError
 from selfright.domain.turns import Scope, intersect_scopes
 from selfright.memory.conversation import RunningTurn, TurnRecord
+from selfright.storage.postgres_address import decode, encode
 from selfright.storage.rows import Connection, Rows
 
 T = TypeVar("T")
@@ -174,7 +175,7 @@ class SessionRows:
 
     def finish(self, connection: Connection, head: Head, token: int, number: int, record: TurnRecord) -> None:
         """Writes the outcome of a turn and frees the session. Raises ``SessionLost`` when the token does not stand."""
-        said = self.rows.encode(head.summary), head.summarised, head.first, head.turns, _json(head.collections)
+        said = encode(head.summary), head.summarised, head.first, head.turns, _json(head.collections)
         if not self.rows.run(connection, _FINISH, head.updated, *said, head.id, token).rowcount:
             raise session_lost()
         self.rows.run(connection, _PUT, head.id, number, _json(asdict(record)))
@@ -223,8 +224,8 @@ class SessionRows:
         """A session of its row. Raises ``StoreError`` when something else is there."""
         session, name, created, updated, summary, summarised, first, turns, running, collections, free = row
         left, searched = _read(_RUNNING, running), _read(_NAMES, collections)
-        text = self.rows.decode(summary)
-        said = session, _text(name), created, updated, text, summarised, first, turns
+        text = decode(summary)
+        said = session, bytes(name).decode("utf-8", "surrogatepass"), created, updated, text, summarised, first, turns
         return Head(*said, left, searched, bool(free))
 
 
@@ -260,7 +261,3 @@ def _read(kind: TypeAdapter[T], text: str) -> T:
 def _bytes(name: str) -> bytes:
     """The name, so that different ones stay different."""
     return name.encode("utf-8", "surrogatepass")
-
-
-def _text(name: bytes) -> str:
-    return bytes(name).decode("utf-8", "surrogatepass")

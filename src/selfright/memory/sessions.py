@@ -179,8 +179,14 @@ class Sessions:
     async def close(self) -> None:
         """Lets go of what is held, and closes what was opened for the sessions."""
         await asyncio.to_thread(self.upkeep.close)
+
+        def free_all(connection: Connection) -> None:
+            for session, lease in list(self._leases.items()):
+                self._sessions.free(connection, session, lease.token)
+
         with suppress(StoreError):  # what is not freed now is free when the lease ends
-            await self._rows.change(self._free_all)
+            await self._rows.change(free_all)
+        self._leases.clear()
         await asyncio.to_thread(self._rows.close)
 
     def _begin(self, scope: Scope, session: str, turn: RunningTurn, token: int, connection: Connection) -> TurnHandle:
@@ -239,11 +245,6 @@ class Sessions:
 
         if held:
             self._rows.transact(work)
-
-    def _free_all(self, connection: Connection) -> None:
-        for session, lease in list(self._leases.items()):
-            self._sessions.free(connection, session, lease.token)
-        self._leases.clear()
 
     def _so_far(self, connection: Connection, head: Head) -> Conversation:
         records = self._sessions.records(connection, head.id, head.unsummarised)

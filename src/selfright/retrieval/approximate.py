@@ -10,7 +10,6 @@ import functools
 import importlib.util
 import math
 import threading
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +17,10 @@ import numpy as np
 
 from selfright.domain.errors import MissingExtra
 from selfright.processes import usable_cpus
+from selfright.retrieval.vectors import VectorFile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Blocks = Iterator["tuple[int, NDArray[np.float32]]"]
 
 _CANDIDATES = (160, 320, 640)  # scored exactly for each query; more among more neighbours
 WANTED_RECALL = 0.99  # of the ten nearest, among the candidates
@@ -56,12 +54,20 @@ class Approximation:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """All vectors to be indexed: ``blocks`` reads them in order as often as needed, ``some`` those at some places."""
+    """All vectors to be indexed: of each its row in the file, and its checksum."""
 
-    count: int
-    dimension: int
-    blocks: Callable[[], Blocks]
-    some: "Callable[[NDArray[np.int64]], NDArray[np.float32]]"
+    vectors: VectorFile
+    rows: "NDArray[np.int64]"
+    sums: "NDArray[np.int64]"
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return len(self.rows)
+
+    def some(self, chosen: "NDArray[np.int64]") -> "NDArray[np.float32]":
+        """Those at some places."""
+        return self.vectors.read(self.rows[chosen], self.sums[chosen])
 
 
 def is_installed() -> bool:
@@ -86,24 +92,17 @@ def approximate(source: Source) -> Approximation | None:
         return None
     _use_threads(usable_cpus())
     lists = max(4, min(4_096, round(math.sqrt(source.count))))
-    index = faiss().index_factory(source.dimension, f"IVF{lists},{_codes(source.dimension)}", _metric())
+    # Codes have four bits for two dimensions, or eight for one where they do not pair.
+    codes = f"PQ{source.vectors.dimension // 2}x4fs" if source.vectors.dimension % 2 == 0 else "SQ8"
+    index = faiss().index_factory(source.vectors.dimension, f"IVF{lists},{codes}", faiss().METRIC_INNER_PRODUCT)
     _hasten(index.cp, _POINTS_A_LIST)
     if hasattr(index, "pq"):
         _hasten(index.pq.cp, _POINTS_A_CODE)
     index.train(source.some(_spread(source.count, lists * _POINTS_A_LIST)))
-    for _, block in source.blocks():
+    for _, block in source.vectors.read_all(source.rows, source.sums):
         index.add(block)
     found = _calibrate(index, lists, source)
     return found if found.recall >= _ENOUGH_RECALL else None
-
-
-def _codes(dimension: int) -> str:
-    """Four bits for two dimensions; eight for one where they do not pair."""
-    return f"PQ{dimension // 2}x4fs" if dimension % 2 == 0 else "SQ8"
-
-
-def _metric() -> Any:
-    return faiss().METRIC_INNER_PRODUCT
 
 
 def _hasten(clustering: Any, points: int) -> None:
@@ -176,7 +175,7 @@ def _exact(queries: "NDArray[np.float32]", source: Source) -> "NDArray[np.int64]
     """The places of the true nearest, ``(queries, 11)``, unordered: one of them may be the query itself."""
     scores = np.empty((len(queries), 0), dtype=np.float32)
     places = np.empty((len(queries), 0), dtype=np.int64)
-    for start, block in source.blocks():
+    for start, block in source.vectors.read_all(source.rows, source.sums):
         here = np.broadcast_to(np.arange(start, start + len(block)), (len(queries), len(block)))
         scores, places = np.hstack([scores, queries @ block.T]), np.hstack([places, here])
         if scores.shape[1] > _NEAREST + 1:

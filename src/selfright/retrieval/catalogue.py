@@ -147,10 +147,10 @@ class Catalogue:
             query += " AND NOT removed"
         return {row[0]: _with_origin(read_row(row, self.path), metadata) for *row, metadata in self._all(query, keys)}
 
-    def all_shown(self, after: int = 0) -> Iterator[SearchRow]:
-        """All passages with a key behind ``after``, by key."""
+    def all_shown(self) -> Iterator[SearchRow]:
+        """All passages, by key."""
         query = f"SELECT {SHOWN_COLUMNS} FROM passages WHERE NOT removed AND key > ? ORDER BY key LIMIT ?"
-        return (read_row(row, self.path) for row in self._pages(query, after))
+        return (read_row(row, self.path) for row in self._pages(query, 0))
 
     def keys_in(self, collections: Sequence[str]) -> "NDArray[np.int64]":
         """The keys of all passages of these collections, in rising order."""

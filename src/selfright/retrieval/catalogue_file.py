@@ -56,7 +56,7 @@ class Connections:
         """The one connection that writes; transactions are begun and ended by hand."""
         if self._writer is None:
             with explain_errors(self.path):
-                writer = self._connect()
+                writer = connect(self.path, _BUSY_SECONDS)
                 # The search indexes must never be ahead of the catalogue, so a commit has to reach the disk.
                 writer.execute("PRAGMA synchronous = FULL")
                 writer.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KB}")
@@ -97,9 +97,14 @@ class Connections:
 
         https://sqlite.org/wal.html, section 8. Others wait as they do for a writer.
         """
-        fixed = not os.access(self.path.parent, os.W_OK)
-        with self._alone, closing(self._immutable() if fixed else self._exclusive()) as connection:
-            yield connection
+        pragmas = ("PRAGMA locking_mode = EXCLUSIVE", "PRAGMA temp_store = MEMORY", "PRAGMA query_only = ON")
+        with self._alone:
+            if not os.access(self.path.parent, os.W_OK):
+                opened = self._immutable()
+            else:
+                opened = retry_locked(lambda: self._ready(*pragmas), _BUSY_SECONDS)
+            with closing(opened) as connection:
+                yield connection
 
     def _immutable(self) -> sqlite3.Connection:
         """A connection to a file in a folder that must not be written, where no lock can be had either."""
@@ -112,13 +117,9 @@ class Connections:
         address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
         return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
 
-    def _exclusive(self) -> sqlite3.Connection:
-        pragmas = ("PRAGMA locking_mode = EXCLUSIVE", "PRAGMA temp_store = MEMORY", "PRAGMA query_only = ON")
-        return retry_locked(lambda: self._ready(*pragmas), _BUSY_SECONDS)
-
     def _ready(self, *pragmas: str) -> sqlite3.Connection:
         """A connection that has read once: only that shows whether it can."""
-        connection = self._connect()
+        connection = connect(self.path, _BUSY_SECONDS)
         try:
             for command in (*pragmas, "SELECT 1 FROM sqlite_master LIMIT 1"):
                 connection.execute(command).fetchall()
@@ -126,9 +127,6 @@ class Connections:
             connection.close()
             raise
         return connection
-
-    def _connect(self) -> sqlite3.Connection:
-        return connect(self.path, _BUSY_SECONDS)
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
         try:
@@ -149,14 +147,11 @@ def explain_errors(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if "decode" in str(error):  # text that is none
             raise _unreadable(path, error) from error
-        why = "there is no room left on its disk" if _is_full(error) else error
+        full = getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
+        why = "there is no room left on its disk" if full else error
         raise StoreError(f"{path} could not be used ({why}); see to that, then try again") from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from error
-
-
-def _is_full(error: sqlite3.OperationalError) -> bool:
-    return getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 
 
 def _unreadable(path: Path, error: Exception) -> IndexDamaged:

@@ -78,23 +78,14 @@ class CatalogueWriter:
 
     def put(self, batch: Sequence[tuple[Document, Sequence[PassageRow]]]) -> None:
         """Stores documents with different ids, each in place of the one with the same id."""
-        for document_id in self._present([document.id for document, _ in batch]):
-            self.remove(document_id)
         for document, passages in batch:
+            self.remove(document.id)
             self._stats.count(document.collection, document.language, len(passages), 1)
         self._connections.writer.executemany(
             f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES ({_marks(15)})",
             (document_row(document, len(passages)) for document, passages in batch),
         )
         self._insert([prepared for _, passages in batch for prepared in passages])
-
-    def _present(self, document_ids: Sequence[str]) -> list[str]:
-        found: list[str] = []
-        for start in range(0, len(document_ids), _LOOKUPS):
-            some = document_ids[start : start + _LOOKUPS]
-            query = f"SELECT id FROM documents WHERE id IN ({_marks(len(some))})"
-            found += (document_id for (document_id,) in self._connections.writer.execute(query, some))
-        return found
 
     def _insert(self, passages: Sequence[PassageRow]) -> None:
         writer = self._connections.writer
@@ -143,14 +134,11 @@ class CatalogueWriter:
         new = [digest for digest in vectors if digest not in made]
         if new:
             made.update(zip(new, self.append(np.stack([vectors[digest] for digest in new])), strict=True))
-        for shown in filter(self._waits, some):
+        waiting = self._catalogue.waiting_among([shown.key for shown in some])
+        for shown in (shown for shown in some if shown.key in waiting):
             self.revector([shown], [made[text_hash(text_to_index(shown.passage))]])
             writer.execute("INSERT INTO changes (action, first, last) VALUES ('embed', ?, ?)", (shown.key, shown.key))
             self._let_go("SELECT ?", shown.key)
-
-    def _waits(self, shown: SearchRow) -> bool:
-        found = self._connections.writer.execute("SELECT 1 FROM waiting WHERE key = ?", (shown.key,))
-        return found.fetchone() is not None
 
     def rows(self, text_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, int]]:
         """Row and checksum of vectors that are already stored, by the hash of the embedded text."""

@@ -174,7 +174,7 @@ class DenseIndex(Projection[_Snapshot]):
         )
         found = None
         if len(places) > EXACT_UNTIL and approximate.is_installed():
-            found = approximate.approximate(_source(vectors, places, catalogue.meta.dimension))
+            found = approximate.approximate(Source(vectors, places[:, ROW], places[:, SUM]))
         if found is None:
             self._write(_Snapshot(state, vectors, places, _matrix(vectors, places)), new_base=False)
             return
@@ -277,16 +277,6 @@ def _join(snapshot: _Snapshot) -> _Snapshot:
         tail=_no_places(),
         matrix=snapshot.matrix[:0],
     )
-
-
-def _source(vectors: VectorFile, places: "NDArray[np.int64]", dimension: int) -> Source:
-    def blocks() -> approximate.Blocks:
-        return vectors.read_all(places[:, ROW], places[:, SUM])
-
-    def some(chosen: "NDArray[np.int64]") -> "NDArray[np.float32]":
-        return vectors.read(places[chosen, ROW], places[chosen, SUM])
-
-    return Source(len(places), dimension, blocks, some)
 
 
 def _matrix(vectors: VectorFile, places: "NDArray[np.int64]") -> "NDArray[np.float32]":

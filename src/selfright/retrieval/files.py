@@ -9,30 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.errors import IndexBusy, StoreError
-from selfright.storage.locks import try_lock
+from selfright.storage.files import sync_folder, try_lock, write_atomically
+
+__all__ = ["sync_folder", "write_atomically"]
 
 _FAR = 1 << 20  # a byte past the holder's name, for a locked byte cannot be read by others on Windows
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replaces ``path`` in one step, after its content is safe on disk."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Makes renames in ``folder`` lasting, on systems that need to be told."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def sync_file(path: Path) -> None:

@@ -44,34 +44,19 @@ class Fused(Generic[Item]):
     trust: Trust
 
 
-def reciprocal_rank_fusion(
-    rankings: Iterable[Sequence[Item]], k: int = DEFAULT_K, weights: Sequence[float] | None = None
-) -> list[tuple[Item, float]]:
-    """Items with ``sum of weight / (k + rank)`` over the rankings, ranks from 1, best first.
+def reciprocal_rank_fusion(rankings: Iterable[Sequence[Item]], k: int = DEFAULT_K) -> list[tuple[Item, float]]:
+    """Items with the sum of ``1 / (k + rank)`` over the rankings, ranks from 1, best first.
 
     An item that occurs twice in one ranking counts once, at its best rank. Ties go to the better single rank, then to
-    the smaller item. Without ``weights`` every ranking counts one; one of weight zero adds nothing and no items.
+    the smaller item.
     """
-    parts: dict[Item, list[float]] = {}  # of the score, one of each ranking that the item is in
-    best: dict[Item, int] = {}
-    for number, ranking in enumerate(rankings):
-        weight = weights[number] if weights else 1.0
-        for item, rank in _best_ranks(ranking).items() if weight else ():
-            part = weight / (k + rank)
-            if item not in parts:
-                parts[item], best[item] = [part], rank
-                continue
-            parts[item].append(part)
-            best[item] = min(best[item], rank)
-    scored = [(-math.fsum(found), best[item], item) for item, found in parts.items()]
+    ranks: dict[Item, list[int]] = {}  # in each ranking that the item is in
+    for ranking in rankings:
+        best = dict(zip(reversed(ranking), range(len(ranking), 0, -1), strict=True))
+        for item, rank in best.items():
+            ranks.setdefault(item, []).append(rank)
+    scored = [(-math.fsum(1 / (k + rank) for rank in found), min(found), item) for item, found in ranks.items()]
     return [(item, -score) for score, _, item in sorted(scored)]
-
-
-def _best_ranks(ranking: Sequence[Item]) -> dict[Item, int]:
-    best: dict[Item, int] = {}
-    for rank, item in enumerate(ranking, start=1):
-        best.setdefault(item, rank)
-    return best
 
 
 class Fusion(ABC):

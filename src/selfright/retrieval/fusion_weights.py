@@ -56,7 +56,7 @@ def measure(searched: SearchedQuery, bm25: Sequence[float], cosines: Sequence[fl
     spread = _spread(cosines)
     words = searched.text.split()
     signals = {
-        "spread": _bound(math.log(spread / USUAL_SPREAD), 1.5),
+        "spread": max(-1.5, min(1.5, math.log(spread / USUAL_SPREAD))),
         "lead": 1 - _score(bm25, 2) / first,
         "field": 1 - _score(bm25, 10) / first,
         "codes": sum(any(map(str.isdigit, word)) for word in words) / max(len(words), 1),
@@ -73,10 +73,6 @@ def _spread(cosines: Sequence[float]) -> float:
         return USUAL_SPREAD
     mean = sum(cosines) / len(cosines)
     return max(math.sqrt(sum([(cosine - mean) ** 2 for cosine in cosines]) / len(cosines)), 1e-3)
-
-
-def _bound(value: float, limit: float) -> float:
-    return max(-limit, min(limit, value))
 
 
 _BECAUSE = {

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from selfright.domain.errors import InputError
@@ -85,18 +85,18 @@ class KoreanMorphemes:
 
     def terms(self, text: str) -> Iterator[Term]:
         """Nouns, verb and adjective stems, roots and adverbs of the lines that hold Hangul."""
-        for line in _LINE.finditer(text):
-            if _HANGUL_RUN.search(line.group()):
-                for position, term in self._of_line(line.group()):
-                    yield line.start() + position, term
+        for line in _lines(text):
+            said = line.group()
+            short = len(said) <= _MAX_REMEMBERED
+            terms = _cached_terms(said, self.user_words) if short else _content(_analyse(said, self.user_words))
+            yield from ((line.start() + position, term) for position, term in terms)
 
     def nouns(self, text: str) -> Iterator[Term]:
         """Common nouns of one syllable, which are spelled as pronouns and dependent nouns are (이, 수, 등)."""
-        for line in _LINE.finditer(text):
-            if _HANGUL_RUN.search(line.group()):
-                for morpheme in _analyse(line.group(), self.user_words):
-                    if morpheme.tag == "NNG" and len(morpheme.form) == 1:
-                        yield line.start() + morpheme.start, morpheme.form
+        for line in _lines(text):
+            for morpheme in _analyse(line.group(), self.user_words):
+                if morpheme.tag == "NNG" and len(morpheme.form) == 1:
+                    yield line.start() + morpheme.start, morpheme.form
 
     def terms_of(self, texts: Sequence[str]) -> list[list[Term]]:
         """``terms`` of each text, on several cores."""
@@ -104,17 +104,12 @@ class KoreanMorphemes:
         lines = [
             (terms, line.start(), line.group())
             for text, terms in zip(texts, found, strict=True)
-            for line in _LINE.finditer(text)
-            if _HANGUL_RUN.search(line.group())
+            for line in _lines(text)
         ]
         analysed = _analyse_all([line for *_, line in lines], self.user_words)
         for (terms, start, _), morphemes in zip(lines, analysed, strict=True):
             terms += [(start + position, term) for position, term in _content(morphemes)]
         return found
-
-    def _of_line(self, line: str) -> Iterable[Term]:
-        short = len(line) <= _MAX_REMEMBERED
-        return _cached_terms(line, self.user_words) if short else _content(_analyse(line, self.user_words))
 
 
 class Morpheme(Protocol):
@@ -126,9 +121,12 @@ class Morpheme(Protocol):
 
 def content_morphemes(text: str) -> list[Morpheme]:
     """The morphemes of a text that become terms, with their kinds; compounds are left to ``KoreanMorphemes``."""
-    lines = (line.group() for line in _LINE.finditer(text) if _HANGUL_RUN.search(line.group()))
-    found = (morpheme for line in lines for morpheme in _analyse(line, ()))
+    found = (morpheme for line in _lines(text) for morpheme in _analyse(line.group(), ()))
     return [each for each in found if each.tag.startswith(_CONTENT) and _HANGUL_RUN.match(each.form)]
+
+
+def _lines(text: str) -> Iterator[re.Match[str]]:
+    return (line for line in _LINE.finditer(text) if _HANGUL_RUN.search(line.group()))
 
 
 def _content(morphemes: Sequence[Any]) -> Iterator[Term]:

@@ -222,13 +222,18 @@ def _weights(snapshot: _Snapshot, terms: Mapping[str, float], population: Popula
 
 
 def _commit(indexes: Sequence[Any], delete: Sequence[int], entries: Iterable[Entry], threads: int) -> None:
+    import tantivy
+
     writers = [index.writer(_WRITER_BYTES // len(indexes), max(1, threads // len(indexes))) for index in indexes]
     for writer in writers:
         for key in delete:
             writer.delete_documents_by_term("key", key)
     schema = indexes[0].schema
     for entry in entries:
-        writers[entry.id_hash % len(writers)].add_document(_document(entry, schema))
+        fields = {"key": entry.key, "mark": entry.id_hash, "collection": entry.collection, "everywhere": "1"}
+        # from_dict checks the types against the schema; a wrong one would otherwise end the writer's thread.
+        document = tantivy.Document.from_dict({**fields, "terms": entry.terms}, schema)
+        writers[entry.id_hash % len(writers)].add_document(document)
     for writer, index in zip(writers, indexes, strict=True):
         writer.commit()
         writer.wait_merging_threads()
@@ -260,14 +265,6 @@ def _open(path: Path) -> Any:
     index.config_reader("manual")
     index.reload()
     return index
-
-
-def _document(entry: Entry, schema: Any) -> Any:
-    import tantivy
-
-    # from_dict checks the types against the schema; a wrong one would otherwise end the writer's thread.
-    fields = {"key": entry.key, "mark": entry.id_hash, "collection": entry.collection, "everywhere": "1"}
-    return tantivy.Document.from_dict({**fields, "terms": entry.terms}, schema)
 
 
 def _query(schema: Any, terms: Mapping[str, float], collections: Sequence[str]) -> Any:

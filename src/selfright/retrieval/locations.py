@@ -35,13 +35,7 @@ class Location:
     user: str = ""
     password: str = field(default="", repr=False)
     options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    found: Address | None = None
-
-    @property
-    def address(self) -> Address:
-        """The address of PostgreSQL."""
-        assert self.found is not None
-        return self.found
+    address: Address | None = None
 
     def option(self, name: str, default: str = "") -> str:
         """A value of the address's query."""
@@ -64,7 +58,12 @@ def locate(location: str | Path) -> Location:
         raise UsageError(
             f"an index is kept in a folder, or at milvus://… or postgresql://…, but not at {found['scheme']}://…"
         )
-    return _milvus(text) if engine == "milvus" else _postgres(text)
+    if engine == "milvus":
+        return _milvus(text)
+    address = read_address(text, "the address of an index", DEFAULT_NAME, UsageError)
+    if not _parts(text)[0].path.strip("/"):
+        raise UsageError(f"the address names no database: postgresql://user@host/database, but came {address.shown}")
+    return Location("postgres", address.shown, address.schema, address=address)
 
 
 def format_location(location: str | Path) -> str:
@@ -93,13 +92,6 @@ def _milvus(text: str) -> Location:
             "for a server give its host: milvus://host:19530/name"
         )
     return replace(place, path=path)
-
-
-def _postgres(text: str) -> Location:
-    address = read_address(text, "the address of an index", DEFAULT_NAME, UsageError)
-    if not _parts(text)[0].path.strip("/"):
-        raise UsageError(f"the address names no database: postgresql://user@host/database, but came {address.shown}")
-    return Location("postgres", address.shown, address.schema, found=address)
 
 
 def _parts(text: str) -> tuple[SplitResult, tuple[tuple[str, str], ...]]:

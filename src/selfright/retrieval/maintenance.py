@@ -77,15 +77,14 @@ def check_vectors(catalogue: Catalogue) -> list[Finding]:
     return [Finding(f"vectors/{vectors.path.name}", f"{bad:,} of {len(places):,} vectors are damaged")] if bad else []
 
 
-def mend_vectors(catalogue: Catalogue, writer: CatalogueWriter, embed: Callable[[list[str]], Any]) -> int:
-    """Embeds the passages anew whose vectors are damaged; how many. The caller commits."""
+def mend_vectors(catalogue: Catalogue, writer: CatalogueWriter, embed: Callable[[list[str]], Any]) -> None:
+    """Embeds the passages anew whose vectors are damaged. The caller commits."""
     places = catalogue.vector_places()
     bad = places[~catalogue.vectors().intact(places[:, 2], places[:, 3])][:, 0].tolist()
     for start in range(0, len(bad), 256):
         shown = catalogue.search_rows(bad[start : start + 256])
         rows = writer.append(embed([text_to_index(found.passage) for found in shown.values()]))
         writer.revector(shown.values(), rows)
-    return len(bad)
 
 
 def check_projection(projection: Projection[Any], catalogue: Catalogue) -> Iterator[Finding]:
@@ -106,12 +105,12 @@ def describe_lost_commits(projection: Projection[Any], catalogue: Catalogue) -> 
     )
 
 
-def compact_vectors(catalogue: Catalogue, writer: CatalogueWriter) -> str | None:
-    """Writes the vectors that are in use into a new file; its name, or None when nothing was wasted."""
+def compact_vectors(catalogue: Catalogue, writer: CatalogueWriter) -> None:
+    """Writes the vectors that are in use into a new file, unless nothing was wasted."""
     places, stats = catalogue.vector_places(), catalogue.stats()
     used, where = np.unique(places[:, 2], return_inverse=True)
     if len(used) == stats.rows:
-        return None
+        return
     name = next_file(stats.vectors)
     old, new = catalogue.vectors(stats.vectors), catalogue.vector_file(name)
     new.path.unlink(missing_ok=True)
@@ -123,7 +122,6 @@ def compact_vectors(catalogue: Catalogue, writer: CatalogueWriter) -> str | None
     if len(used):
         new.sync()
     writer.move_vectors(name, len(used), dict(zip(used.tolist(), range(len(used)), strict=True)))
-    return name
 
 
 def next_file(name: str) -> str:

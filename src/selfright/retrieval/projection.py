@@ -156,8 +156,9 @@ class Projection(ABC, Generic[Snapshot]):
 
     def free_number(self) -> int:
         """A number for new files that no file in use has."""
-        used = [int(part) for name in (self.state.files if self.state else ()) for part in _numbers(name)]
-        return max(used, default=0) + 1
+        names = (name.partition("/")[0].partition(".")[0] for name in (self.state.files if self.state else ()))
+        numbers = (name.rpartition("-")[2] for name in names)
+        return max((int(number) for number in numbers if number.isdecimal()), default=0) + 1
 
     def place(self, name: str) -> Path:
         """Where a new file or folder goes; what a crash may have left there is erased."""
@@ -275,8 +276,3 @@ def is_current(projection: Projection[Any], catalogue: Catalogue) -> bool:
 def _stamp_of(path: Path | str) -> tuple[int, int]:
     stat = os.stat(path)
     return stat.st_mtime_ns, stat.st_ino
-
-
-def _numbers(name: str) -> list[str]:
-    number = name.partition("/")[0].partition(".")[0].rpartition("-")[2]
-    return [number] if number.isdecimal() else []

@@ -4,9 +4,10 @@ import hashlib
 import json
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -62,13 +63,11 @@ INFO_COLUMNS = (
     "id, passages, crc, title, collection, language, source, url, media_type, content_hash, metadata, characters, "
     "text_crc"
 )
-PASSAGE_COLUMNS = (
-    "key, mark, row, vector_sum, crc, terms_crc, id, document_id, title, start, \"end\", section, language, "
-    "collection, url, head, text, text_hash, terms"
-)  # fmt: skip
-SHOWN_COLUMNS = (
-    'key, row, vector_sum, crc, id, document_id, title, text, start, "end", section, language, collection, url, head'
-)
+SHOWN = 'id, document_id, title, text, start, "end", section, language, collection, url, head'
+"""The fields of a passage that are stored with it, in their order."""
+shown_values: Callable[[Passage], tuple[Any, ...]] = attrgetter(*SHOWN.replace('"', "").split(", "))
+PASSAGE_COLUMNS = f"key, mark, row, vector_sum, crc, terms_crc, {SHOWN}, text_hash, terms"
+SHOWN_COLUMNS = f"key, row, vector_sum, crc, {SHOWN}"
 TERMS_COLUMNS = "key, mark, collection, terms, terms_crc"
 
 
@@ -182,20 +181,13 @@ def passage_row(key: int, prepared: PassageRow) -> tuple[object, ...]:
         *(key, tie, prepared.row, prepared.vector_sum),
         row_checksum(SearchRow(key, passage, prepared.row, prepared.vector_sum)),
         seal(key, tie, passage.collection, prepared.terms),
-        *(passage.id, passage.document_id, passage.title, passage.start, passage.end, passage.section),
-        *(passage.language, passage.collection, passage.url, passage.head),
-        *(passage.text, prepared.text_hash, prepared.terms),
+        *(*shown_values(passage), prepared.text_hash, prepared.terms),
     )
 
 
 def row_checksum(shown: SearchRow) -> int:
     """The seal on what readers see of a passage."""
-    passage = shown.passage
-    return seal(
-        *(shown.key, shown.row, shown.vector_sum),
-        *(passage.id, passage.document_id, passage.title, passage.text, passage.start, passage.end),
-        *(passage.section, passage.language, passage.collection, passage.url, passage.head),
-    )
+    return seal(shown.key, shown.row, shown.vector_sum, *shown_values(shown.passage))
 
 
 def read_row(record: Sequence[Any], where: Path) -> SearchRow:

@@ -102,7 +102,9 @@ class DescriptionRouter:
         serving = [collection for collection in collections if collection.serves(kind)]
         present = {slot.name for slot in slots if not slot.negated}
         pointed = [collection.name for collection in serving if present.intersection(collection.slots)]
-        vector = self._vector(question)
+        vector = None
+        if self._embedder is not None and self._knows([language_of(question)]):
+            vector = query_vector(self._embedder, question)
         evidence = self._evidence(question, vector, serving)
         likely = _likely(evidence, _NEAR_IN_WORDS if vector is None else _NEAR)
         chosen = {*pointed, *likely} or ({c.name for c in serving} if len(serving) < len(collections) else set())
@@ -119,8 +121,9 @@ class DescriptionRouter:
     ) -> dict[str, float | None]:
         """How near the question is to each collection's description; None where they cannot be compared."""
         language = language_of(question)
-        profiles = {collection.name: self._profile(_describe(collection)) for collection in collections}
-        weights = self._weights(question)
+        profiles = {one.name: self._profile(one.name, " ".join(one.description.split())) for one in collections}
+        terms = list(dict.fromkeys(content_terms(self._tokenizer.tokens(question), question)))
+        weights = dict(zip(terms, self._statistics.idf(terms), strict=True))  # how rare they are
         return {
             name: self._nearness(weights, language, vector, profile) if profile else None
             for name, profile in profiles.items()
@@ -143,38 +146,19 @@ class DescriptionRouter:
         low, stretch = self._scale
         return (cosine - low) * stretch
 
-    def _weights(self, question: str) -> Mapping[str, float]:
-        """The question's terms with how rare they are."""
-        terms = list(dict.fromkeys(content_terms(self._tokenizer.tokens(question), question)))
-        return dict(zip(terms, self._statistics.idf(terms), strict=True))
-
-    def _vector(self, question: str) -> "NDArray[np.float32] | None":
-        if self._embedder is None or not self._knows([language_of(question)]):
-            return None
-        return query_vector(self._embedder, question)
-
     def _knows(self, languages: Iterable[Language]) -> bool:
         return not self._languages or not self._languages.isdisjoint(languages)
 
-    def _read(self, described: tuple[str, str]) -> _Profile | None:
-        name, description = described
+    def _read(self, name: str, description: str) -> _Profile | None:
         if not description:
             return None
         languages = _languages_of(description)
         vectors = None
         if self._embedder is not None and self._knows(languages):
-            vectors = self._embedder.embed(_phrases(description))
+            # The whole, and what it lists: a question is near one thing that is listed, not to all.
+            parts = filter(None, (part.strip() for part in _PHRASE.split(description)))
+            vectors = self._embedder.embed(list(dict.fromkeys([description, *parts]))[:_MAX_PHRASES])
         return _Profile(frozenset(self._tokenizer.tokens(f"{name}\n{description}")), languages, vectors)
-
-
-def _describe(collection: Collection) -> tuple[str, str]:
-    return collection.name, " ".join(collection.description.split())
-
-
-def _phrases(description: str) -> list[str]:
-    """The description as a whole, and what it lists: a question is near one thing that is listed, not to all."""
-    parts = [part.strip() for part in _PHRASE.split(description)]
-    return list(dict.fromkeys([description, *(part for part in parts if part)]))[:_MAX_PHRASES]
 
 
 def _languages_of(description: str) -> frozenset[Language]:

@@ -11,7 +11,6 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -74,16 +73,6 @@ Translated = Sequence[tuple[str, float]]
 """Terms, each with its weight, 0…1."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Direction:
-    """Row of each term, and for each row the places of its translations (from ``starts[row]`` on), with weights."""
-
-    rows: Mapping[str, int]
-    starts: "NDArray[np.generic]"
-    targets: "NDArray[np.generic]"
-    weights: "NDArray[np.generic]"
-
-
 class Translations:
     """Korean terms for English ones and back; index terms on both sides, as ``BilingualTokenizer`` cuts them.
 
@@ -93,27 +82,23 @@ class Translations:
 
     def __init__(self, stored: "Mapping[str, NDArray[np.generic]]") -> None:
         korean, english = (stored[name].tobytes().decode().split("\n") for name in ("ko", "en"))
+        both = {"ko": korean, "en": english}
+        self._stored = stored
         self._names = {"ko": english, "en": korean}  # what a term of that language is translated into
-        self._directions = {
-            language: _Direction(
-                {term: row for row, term in enumerate(terms)},
-                stored[f"{language}_starts"],
-                stored[f"{language}_targets"],
-                stored[f"{language}_weights"],
-            )
-            for language, terms in (("ko", korean), ("en", english))
-        }
+        self._rows = {language: {term: row for row, term in enumerate(terms)} for language, terms in both.items()}
 
     def of(self, term: str) -> Translated:
         """Terms of the other language, the likeliest first; nothing for a term that is not known."""
         language = "ko" if has_hangul(term) else "en"
-        direction = self._directions[language]
-        row = direction.rows.get(term)
+        row = self._rows[language].get(term)
         if row is None:
             return ()
-        span = slice(int(direction.starts[row]), int(direction.starts[row + 1]))
-        targets, weights = direction.targets[span].tolist(), direction.weights[span].tolist()
-        return [(self._names[language][target], weight) for target, weight in zip(targets, weights, strict=True)]
+        starts, targets, weights = (self._stored[f"{language}_{name}"] for name in ("starts", "targets", "weights"))
+        span = slice(int(starts[row]), int(starts[row + 1]))
+        return [
+            (self._names[language][target], weight)
+            for target, weight in zip(targets[span].tolist(), weights[span].tolist(), strict=True)
+        ]
 
 
 @cache

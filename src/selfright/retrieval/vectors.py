@@ -34,21 +34,21 @@ class VectorFile:
 
     def __init__(self, path: Path, dimension: int) -> None:
         self.path = path
-        self._dimension = dimension
+        self.dimension = dimension
         self._mapped: tuple[NDArray[np.float32], mmap.mmap] | None = None
         self._cold = True
 
     def rows(self) -> int:
         """How many whole rows the file has; 0 when there is none."""
         try:
-            return self.path.stat().st_size // (4 * self._dimension)
+            return self.path.stat().st_size // (4 * self.dimension)
         except FileNotFoundError:
             return 0
 
     def read(self, rows: "NDArray[np.int64]", sums: "NDArray[np.int64]") -> "NDArray[np.float32]":
         """These rows, shape ``(len(rows), dimension)``; raises ``IndexDamaged`` when one is not what was written."""
         if not len(rows):
-            return np.empty((0, self._dimension), dtype=np.float32)
+            return np.empty((0, self.dimension), dtype=np.float32)
         matrix = self._take(rows)
         if not np.array_equal(vector_sums(matrix), sums):
             raise self.damage_error("holds other vectors than were written")
@@ -79,7 +79,7 @@ class VectorFile:
             self.path.parent.mkdir(exist_ok=True)
             new = not self.path.exists()
             with open(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0) as file:
-                file.seek(first * 4 * self._dimension)
+                file.seek(first * 4 * self.dimension)
                 data = memoryview(np.ascontiguousarray(matrix, dtype="<f4").tobytes())
                 while data:
                     data = data[file.write(data) :]
@@ -116,7 +116,7 @@ class VectorFile:
             return mapped[rows]
         started = time.perf_counter()
         if self._cold and _ADVISES:
-            length = 4 * self._dimension
+            length = 4 * self.dimension
             for start in (rows * length).tolist():
                 page = start - start % mmap.PAGESIZE
                 pages.madvise(mmap.MADV_WILLNEED, page, start + length - page)
@@ -132,10 +132,10 @@ class VectorFile:
             if last >= held:
                 raise self.damage_error(f"should have at least {last + 1:,} vectors but has {held:,}")
             with self.path.open("rb") as file:
-                pages = mmap.mmap(file.fileno(), held * 4 * self._dimension, access=mmap.ACCESS_READ)
+                pages = mmap.mmap(file.fileno(), held * 4 * self.dimension, access=mmap.ACCESS_READ)
             if _ADVISES:
                 pages.madvise(mmap.MADV_RANDOM)
-            mapped = self._mapped = np.frombuffer(pages, dtype="<f4").reshape(held, self._dimension), pages
+            mapped = self._mapped = np.frombuffer(pages, dtype="<f4").reshape(held, self.dimension), pages
         return mapped
 
 

@@ -49,25 +49,20 @@ class VectorFiller:
 
         while left and not stop():
             tell(0)
-            if self._is_mine():
+            try:
+                self._lock.acquire()
+            except IndexBusy:
+                time.sleep(_REST_S)
+            else:
                 try:
                     self._batch(tell, stop)
                 finally:
                     self._lock.release()
-            else:
-                time.sleep(_REST_S)
             left = self._catalogue.stats().waiting
             total = max(total, left)
         if total:
             tell(0)
         return left
-
-    def _is_mine(self) -> bool:
-        try:
-            self._lock.acquire()
-        except IndexBusy:
-            return False
-        return True
 
     def _batch(self, tell: Callable[[int, str], None], stop: Callable[[], bool]) -> None:
         """Texts of one length go together, so that little is spent on padding."""

@@ -117,10 +117,12 @@ class PostgresDatabase:
                 with self._transaction(durable=durable) as connection:
                     return work(connection)
             except psycopg.Error as error:
-                if time.monotonic() > end or not _is_worth_again(error):
+                if time.monotonic() > end or isinstance(error, PoolTimeout) or not _is_cut(error):
                     raise self.explain_errors(error) from error
-                if error.sqlstate not in _ONLY_THIS:
-                    self._drain()
+                pool, now = self._pool, time.monotonic()
+                if pool is not None and error.sqlstate not in _ONLY_THIS and now - self._drained_at > _DRAIN_S:
+                    self._drained_at = now
+                    pool.drain()  # the other connections are most likely broken too
                 time.sleep(_PAUSE_S)
 
     def connect(self, role: str = "selfright") -> Connection:
@@ -249,12 +251,6 @@ class PostgresDatabase:
         all_of_it: dict[str, Any] = {**_CLIENT, **given, **ours, "options": options or None}
         return make_conninfo(**all_of_it)
 
-    def _drain(self) -> None:
-        pool, now = self._pool, time.monotonic()
-        if pool is not None and now - self._drained_at > _DRAIN_S:
-            self._drained_at = now
-            pool.drain()  # the other connections are most likely broken too
-
     def _over(self) -> StoreError:
         return StoreError(f"{self.shown} is closed; open it again")
 
@@ -270,10 +266,6 @@ def _is_cut(error: psycopg.Error) -> bool:
     if isinstance(error, psycopg.OperationalError):
         return error.sqlstate is None or error.sqlstate.startswith("08") or error.sqlstate in _AGAIN
     return isinstance(error, psycopg.InterfaceError)
-
-
-def _is_worth_again(error: psycopg.Error) -> bool:
-    return not isinstance(error, PoolTimeout) and _is_cut(error)
 
 
 def _connecting(error: psycopg.Error) -> str:

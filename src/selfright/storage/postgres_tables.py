@@ -65,7 +65,8 @@ def _read_or_make(
     about = _about(connection, schema)
     if about is None:
         about = {"kind": tables.kind, "version": str(_VERSION), **make(connection)}
-        if not _is_empty(connection, schema):
+        taken = "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = %s LIMIT 1"
+        if connection.execute(taken, (schema,)).fetchone():
             raise _occupied_error(database, tables)
         row = connection.execute("SELECT to_regnamespace(%s) IS NULL", (f'"{schema}"',)).fetchone()
         if row is not None and row[0]:  # a user who may not make schemas can be given one
@@ -93,11 +94,6 @@ def _about(connection: Connection, schema: str) -> dict[str, str] | None:
     if found is None or found[0] != 2:
         return {}
     return {name: decode(value) for name, value in connection.execute("SELECT name, value FROM about").fetchall()}
-
-
-def _is_empty(connection: Connection, schema: str) -> bool:
-    query = "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = %s LIMIT 1"
-    return connection.execute(query, (schema,)).fetchone() is None
 
 
 def _occupied_error(database: PostgresDatabase, tables: Tables) -> StoreError:

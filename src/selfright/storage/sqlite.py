@@ -99,7 +99,9 @@ class SqliteFile:
     def close(self) -> None:
         """Closes the file; it is opened again when it is needed."""
         with self._lock:
-            self._hang_up()
+            connection, self._connection = self._connection, None
+            if connection is not None and self._process == os.getpid():
+                connection.close()
 
     def _open(self) -> sqlite3.Connection:
         # A connection must not be used across a fork.
@@ -108,11 +110,6 @@ class SqliteFile:
                 self.path = None
             self._connection, self._process = open_file(self.path, self.layout, self._patience_s), os.getpid()
         return self._connection
-
-    def _hang_up(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None and self._process == os.getpid():
-            connection.close()
 
 
 def open_file(path: Path | None, layout: Layout, patience_s: float) -> sqlite3.Connection:

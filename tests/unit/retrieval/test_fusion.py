@@ -50,10 +50,6 @@ def test_ties_go_to_the_better_single_rank_then_to_the_smaller_id() -> None:
     assert [item for item, _ in both if item in "AZ"] == ["Z", "A"]
 
 
-def test_a_ranking_of_weight_zero_adds_neither_score_nor_ids() -> None:
-    assert reciprocal_rank_fusion([["A"], ["B"]], weights=(1.0, 0.0)) == [("A", 1 / 61)]
-
-
 @given(rankings)
 def test_every_id_comes_once_in_falling_order(given_rankings: list[list[str]]) -> None:
     fused = reciprocal_rank_fusion(given_rankings)

@@ -13,8 +13,10 @@ from selfright.domain.passages import Document, Hit, Passage
 from selfright.retrieval import dense, lexical
 from selfright.retrieval.approximate import Source, approximate
 from selfright.retrieval.korean import HangulBigrams
+from selfright.retrieval.records import vector_sums
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
+from selfright.retrieval.vectors import VectorFile
 from tests.support.embedders import WordHashes
 from tests.support.passages import by_lines, document, search
 
@@ -150,22 +152,24 @@ def test_it_opens_as_it_was_closed_and_compacts_to_the_same(tmp_path: Path) -> N
                     assert hit.bm25.score == pytest.approx(again.bm25.score, rel=0.03)
 
 
-def source(vectors: np.ndarray) -> Source:
-    return Source(len(vectors), vectors.shape[1], lambda: iter([(0, vectors)]), lambda chosen: vectors[chosen])
+def source(folder: Path, vectors: np.ndarray) -> Source:
+    file = VectorFile(folder / "vectors" / "rows.f32", vectors.shape[1])
+    file.write(0, vectors)
+    return Source(file, np.arange(len(vectors)), vector_sums(vectors))
 
 
-def test_recall_is_measured_and_true() -> None:
+def test_recall_is_measured_and_true(tmp_path: Path) -> None:
     random_numbers = np.random.default_rng(3)
     centres = random_numbers.standard_normal((40, 32), dtype=np.float32)
     vectors = centres[random_numbers.integers(0, 40, 3_000)] + 0.5 * random_numbers.standard_normal((3_000, 32))
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    found = approximate(source(vectors))
+    found = approximate(source(tmp_path, vectors))
     assert found is not None
     assert 0.98 <= found.recall <= 1
     assert found.probes < found.lists
 
 
-def test_what_cannot_be_approximated_is_not() -> None:
+def test_what_cannot_be_approximated_is_not(tmp_path: Path) -> None:
     # More vectors at the same distance than there are candidates: codes cannot tell them apart.
     vectors = np.eye(512, dtype=np.float32)[np.arange(2_048) % 512]
-    assert approximate(source(np.ascontiguousarray(vectors))) is None
+    assert approximate(source(tmp_path, vectors)) is None

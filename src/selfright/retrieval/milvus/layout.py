@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pymilvus import DataType, Function, FunctionType, MilvusClient  # type: ignore[import-untyped]
@@ -16,7 +16,7 @@ from pymilvus import DataType, Function, FunctionType, MilvusClient  # type: ign
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Language, Passage
 from selfright.retrieval.milvus.server import Server
-from selfright.retrieval.records import IndexCounts
+from selfright.retrieval.records import IndexCounts, shown_values
 
 VERSION = 1
 KIND = "selfright-index"
@@ -102,8 +102,7 @@ def head_of(document: Document, passages: int, generation: int) -> str:
 
 def record_of(passage: Passage) -> str:
     """What is kept of a passage."""
-    values = [getattr(passage, each.name) for each in fields(passage)]
-    return _bound(values, f"passage '{passage.id[:200]}'")
+    return _bound((*shown_values(passage), passage.origin), f"passage '{passage.id[:200]}'")
 
 
 def passage_of(record: str) -> Passage:

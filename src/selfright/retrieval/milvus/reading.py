@@ -69,7 +69,8 @@ class IndexReader:
         self, request: SearchRequest, words: Mapping[str, float], vector: "NDArray[np.float32] | None", /
     ) -> Lists:
         """Both rankings and the idf of each wanted term."""
-        condition = _among(request.collections)
+        marks = ", ".join(str(id_hash(name)) for name in request.collections)
+        condition = f"collection in [{marks}]" if marks else ""
         waiting = None
         if vector is not None and self._dimension:
             waiting = self._helpers.submit(self._near, vector, request.depth, condition)
@@ -199,10 +200,6 @@ class IndexReader:
             return []
         condition = f"document == {id_hash(document_id)} and generation == {head.generation}"
         return sorted(self._server.rows("passages", condition, fields), key=lambda row: int(row["key"]))
-
-
-def _among(collections: Sequence[str]) -> str:
-    return f"collection in [{', '.join(str(id_hash(name)) for name in collections)}]" if collections else ""
 
 
 def _score(found: Sequence[Any], scores: Sequence[float], limit: int) -> Scored:

@@ -198,7 +198,9 @@ class Writing:
         pieces = sum(1 + len(document.text) // PIECE for document, _ in waiting.put.values())
         write_about(server, {"writing": "1", "last_key": str(first + waiting.passages + pieces + 1)})
         self._reader.about["writing"] = "1"
-        old = self._stored_rows(list({**waiting.removed, **dict.fromkeys(waiting.put)}), first)
+        names = {**waiting.removed, **dict.fromkeys(waiting.put)}
+        stored = server.get("documents", [id_hash(name) for name in names], ["record"])
+        old = [head for head in (Head.of(row["record"]) for row in stored) if head.generation < first]
         frequencies = Counter[str]()
         keys = iter(range(first, first + waiting.passages + pieces + 1))
         self._insert(keys, first, counts, frequencies)
@@ -209,12 +211,6 @@ class Writing:
             server.call("flush", "passages")  # searches are slow until then
         self._waiting = _Waiting()
         self._reader.refresh()
-
-    def _stored_rows(self, names: Sequence[str], generation: int) -> list[Head]:
-        """The heads of documents as they stand, before they are replaced or removed."""
-        id_hashes = [id_hash(name) for name in names]
-        found = [Head.of(row["record"]) for row in self._server.get("documents", id_hashes, ["record"])]
-        return [head for head in found if head.generation < generation]
 
     def _insert(self, keys: Iterator[int], generation: int, counts: Counts, frequencies: Counter[str]) -> None:
         server, put = self._server, self._waiting.put

@@ -1,21 +1,21 @@
 """Rows on their way into an index in PostgreSQL: documents, passages, postings, vectors, by COPY."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from selfright.domain.passages import Document
 from selfright.retrieval.postgres.reading import vector_of
 from selfright.retrieval.preparing import BatchVectors, VectorRow
-from selfright.retrieval.records import PassageRow, id_hash
+from selfright.retrieval.records import SHOWN, PassageRow, id_hash, shown_values
 from selfright.storage.postgres import Connection
 from selfright.storage.postgres_address import encode, encode_row
 
-_DOCUMENT = (
-    "id, passages, characters, title, collection, language, source, url, media_type, content_hash, metadata, text"
+_DOCUMENTS = (
+    "documents (id, passages, characters, title, collection, language, source, url, media_type, content_hash, metadata,"
+    " text)"
 )
-_PASSAGE = (
-    'key, mark, id, document_id, title, start, "end", section, language, collection, url, head, text, length, terms'
-)
+_PASSAGES = f"passages (key, mark, {SHOWN}, length, terms)"
 
 
 class Vectors(BatchVectors):
@@ -39,14 +39,14 @@ class Vectors(BatchVectors):
 
 def copy_documents(connection: Connection, documents: Sequence[tuple[Document, int]]) -> None:
     """Documents with the number of their passages."""
-    with connection.cursor() as cursor, cursor.copy(f"COPY documents ({_DOCUMENT}) FROM STDIN") as copy:
-        for document, passages in documents:
-            row = (
-                *(document.id, passages, len(document.text), document.title, document.collection, document.language),
-                *(document.source, document.url, document.media_type, document.content_hash),
-                *(json.dumps(dict(document.metadata)), document.text),
-            )
-            copy.write_row(encode_row(row))
+    rows = (
+        (
+            *(one.id, passages, len(one.text), one.title, one.collection, one.language, one.source, one.url),
+            *(one.media_type, one.content_hash, json.dumps(dict(one.metadata)), one.text),
+        )
+        for one, passages in documents
+    )
+    _copy(connection, _DOCUMENTS, map(encode_row, rows))
 
 
 def copy_passages(
@@ -56,44 +56,39 @@ def copy_passages(
     terms: Sequence[Sequence[str]],
     counted: Sequence[Mapping[int, int]],
 ) -> None:
-    """Passages with their terms."""
-    with connection.cursor() as cursor, cursor.copy(f"COPY passages ({_PASSAGE}) FROM STDIN") as copy:
-        for key, found, some, numbers in zip(keys, prepared, terms, counted, strict=True):
-            passage = found.passage
-            row = (
-                *(key, id_hash(passage.id), passage.id, passage.document_id, passage.title, passage.start, passage.end),
-                *(passage.section, passage.language, passage.collection, passage.url, passage.head, passage.text),
-            )
-            copy.write_row((*encode_row(row), len(some), list(numbers)))
-
-
-def copy_postings(
-    connection: Connection,
-    keys: Sequence[int],
-    terms: Sequence[Sequence[str]],
-    counted: Sequence[Mapping[int, int]],
-) -> None:
-    """How often each term is in each passage."""
+    """Passages with their terms, and how often each term is in each of them."""
+    _copy(
+        connection,
+        _PASSAGES,
+        (
+            (key, id_hash(found.passage.id), *encode_row(shown_values(found.passage)), len(some), list(numbers))
+            for key, found, some, numbers in zip(keys, prepared, terms, counted, strict=True)
+        ),
+    )
     # In the order of the index, which then grows at the ends of its lists.
-    rows = sorted(
+    postings = sorted(
         (term, key, len(some), times)
         for key, some, numbers in zip(keys, terms, counted, strict=True)
         for term, times in numbers.items()
     )
-    statement = "COPY postings (term, key, length, tf) FROM STDIN WITH (FORMAT BINARY)"
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        copy.set_types(["int4", "int8", "int4", "int4"])
-        for row in rows:
-            copy.write_row(row)
+    _copy(connection, "postings (term, key, length, tf)", postings, ("int4", "int8", "int4", "int4"))
 
 
 def copy_vectors(connection: Connection, keys: Sequence[int], prepared: Sequence[PassageRow], vectors: Vectors) -> None:
     """The vectors of those passages that have one."""
-    statement = "COPY vectors (key, mark, collection, text_hash, embedding) FROM STDIN WITH (FORMAT BINARY)"
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        copy.set_types(["int8", "int8", "text", "bytea", "vector"])
-        for key, found in zip(keys, prepared, strict=True):
-            vector = vectors.of(found)
-            if vector is not None:
-                passage = found.passage
-                copy.write_row((key, id_hash(passage.id), encode(passage.collection), found.text_hash, vector))
+    rows = (
+        (key, id_hash(found.passage.id), encode(found.passage.collection), found.text_hash, vector)
+        for key, found in zip(keys, prepared, strict=True)
+        if (vector := vectors.of(found)) is not None
+    )
+    types = ("int8", "int8", "text", "bytea", "vector")
+    _copy(connection, "vectors (key, mark, collection, text_hash, embedding)", rows, types)
+
+
+def _copy(connection: Connection, into: str, rows: Iterable[Sequence[Any]], types: Sequence[str] = ()) -> None:
+    form = " WITH (FORMAT BINARY)" if types else ""
+    with connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN{form}".encode()) as copy:
+        if types:
+            copy.set_types(types)
+        for row in rows:
+            copy.write_row(row)

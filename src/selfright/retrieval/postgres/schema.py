@@ -131,6 +131,7 @@ def index_database(place: Location) -> PostgresDatabase:
         connection.execute("SET hnsw.iterative_scan = strict_order")
 
     use = Use("the index", "see that its server runs, then try again", prepare, snapshot=True)
+    assert place.address is not None
     return PostgresDatabase(place.address, use, _READERS)
 
 

@@ -10,7 +10,7 @@ import psycopg
 
 from selfright.domain.errors import StoreError, StoreUnavailable
 from selfright.domain.passages import Document
-from selfright.retrieval.postgres.copying import Vectors, copy_documents, copy_passages, copy_postings, copy_vectors
+from selfright.retrieval.postgres.copying import Vectors, copy_documents, copy_passages, copy_vectors
 from selfright.retrieval.postgres.reading import EXACT_MOST
 from selfright.retrieval.postgres.schema import GRAPH, WriterLock, explain_errors, term_as_kept
 from selfright.retrieval.records import PassageRow
@@ -48,16 +48,12 @@ class Writing:
         self._counts: Counter[int] = Counter()  # changes of document frequency by term, not yet written
         self._terms: dict[str, int] = {}
 
-    @property
-    def pending(self) -> bool:
-        """Whether there is something to commit."""
-        return self._pending
-
     @contextmanager
     def step(self) -> Iterator[Connection]:
         """A part of the transaction that happens wholly or not at all; raises ``IndexBusy`` for a second writer."""
         with self._held:
-            self._refuse_if_lost()
+            if self._lost:
+                raise self._connection_lost()
             connection = self._open_transaction()
             counts = self._counts.copy()
             try:
@@ -116,16 +112,15 @@ class Writing:
         counted = [Counter(numbers[term] for term in some) for some in terms]
         keys = self._keys(connection, len(prepared))
         copy_passages(connection, keys, prepared, terms, counted)
-        copy_postings(connection, keys, terms, counted)
         if self._dimension:
             copy_vectors(connection, keys, prepared, vectors)
         for numbers_of in counted:
             self._counts.update(numbers_of.keys())
-        sizes = Counter[str](), Counter[str]()
+        passages, lengths = Counter[str](), Counter[str]()
         for found, some in zip(prepared, terms, strict=True):
-            sizes[0][encode(found.passage.collection)] += 1
-            sizes[1][encode(found.passage.collection)] += len(some)
-        self._count(connection, *sizes)
+            passages[encode(found.passage.collection)] += 1
+            lengths[encode(found.passage.collection)] += len(some)
+        self._count(connection, passages, lengths)
         self._changed += len(prepared)
 
     def remove(self, connection: Connection, document_ids: Sequence[str]) -> list[str]:
@@ -202,10 +197,6 @@ class Writing:
             with suppress(psycopg.Error):
                 connection.close()
 
-    def _refuse_if_lost(self) -> None:
-        if self._lost:
-            raise self._connection_lost()
-
     def _connection_lost(self) -> StoreError:
         return StoreUnavailable(
             f"the connection to {self._database.shown} broke while something was written; nothing since the "
@@ -263,19 +254,16 @@ class Writing:
         What was committed stays so when this fails: searches are slower then, and the next commit tries again.
         """
         try:
-            self._improve(connection)
+            row = connection.execute("SELECT coalesce(sum(passages), 0) FROM tally").fetchone()
+            passages = int(row[0]) if row else 0
+            if self._changed >= max(_VACUUM_FROM * passages, 1_000):
+                for table in ("postings", "passages", "terms", "tally", *(["vectors"] if self._dimension else [])):
+                    connection.execute(f"VACUUM (ANALYZE) {table}")
+            if not self._dimension or passages <= EXACT_MOST:
+                return
+            found = connection.execute("SELECT to_regclass('vectors_graph'), count(*) FROM vectors").fetchone()
+            if found is not None and found[0] is None and found[1] > EXACT_MOST:
+                connection.execute(f"SET maintenance_work_mem = '{_BUILD_MEMORY}'")
+                connection.execute(GRAPH.format(dimension=self._dimension))
         except psycopg.Error as error:
             _log.warning("the index %s could not be tidied: %s", self._database.shown, type(error).__name__)
-
-    def _improve(self, connection: Connection) -> None:
-        row = connection.execute("SELECT coalesce(sum(passages), 0) FROM tally").fetchone()
-        passages = int(row[0]) if row else 0
-        if self._changed >= max(_VACUUM_FROM * passages, 1_000):
-            for table in ("postings", "passages", "terms", "tally", *(["vectors"] if self._dimension else [])):
-                connection.execute(f"VACUUM (ANALYZE) {table}")
-        if not self._dimension or passages <= EXACT_MOST:
-            return
-        found = connection.execute("SELECT to_regclass('vectors_graph'), count(*) FROM vectors").fetchone()
-        if found is not None and found[0] is None and found[1] > EXACT_MOST:
-            connection.execute(f"SET maintenance_work_mem = '{_BUILD_MEMORY}'")
-            connection.execute(GRAPH.format(dimension=self._dimension))

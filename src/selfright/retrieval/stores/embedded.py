@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfright.domain.errors import IndexBusy, IndexDamaged, NotAnIndex, StoreError
+from selfright.domain.errors import IndexBusy, IndexDamaged, IndexNotFound, NotAnIndex, StoreError
 from selfright.domain.passages import StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.stores import Abilities, Finding
@@ -24,7 +24,7 @@ from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.maintenance import ProjectionSync
 from selfright.retrieval.preparing import Batch, GivenVectors, Preparer, embedder_name
 from selfright.retrieval.records import SearchRow
-from selfright.retrieval.schema import ExistingEmbedder, resolve_embedder
+from selfright.retrieval.schema import ExistingEmbedder, local_embedder, resolve_embedder
 from selfright.retrieval.stores.base import Description, StoreBase
 from selfright.retrieval.waiting import Progress, VectorFiller
 
@@ -63,14 +63,24 @@ class EmbeddedStore(StoreBase):
 
     @classmethod
     def open(
-        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | ExistingEmbedder | None
+        cls,
+        path: Path | str,
+        tokenizer: Tokenizer,
+        embedder: Embedder | ExistingEmbedder | None,
+        *,
+        create: bool = False,
     ) -> "EmbeddedStore":
-        """The index at ``path``; ``embedder`` None means that it was made for words only.
+        """The index at ``path``, made with ``create`` where there is none; ``embedder`` None is for words only.
 
         Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` or ``IndexDamaged``. A search index that is
         missing, damaged or behind is mended from the catalogue.
         """
-        store = cls.open_unchecked(path, tokenizer, embedder)
+        try:
+            store = cls.open_unchecked(path, tokenizer, embedder)
+        except IndexNotFound:
+            if not create:
+                raise
+            return cls.create(path, tokenizer, local_embedder(embedder))
         with _close_on_error(store):
             store.recover()
         return store

@@ -12,18 +12,15 @@ from selfright.domain.passages import Document, Passage
 from selfright.domain.ports import Embedder, Retriever, TermLexicon, Tokenizer
 from selfright.domain.stores import Store
 from selfright.retrieval.fusion import Fusion
-from selfright.retrieval.locations import locate
-from selfright.retrieval.schema import ExistingEmbedder, local_embedder
+from selfright.retrieval.locations import Location, locate
+from selfright.retrieval.schema import ExistingEmbedder
 
 if TYPE_CHECKING:
     from selfright.retrieval.preparing import GivenVectors
     from selfright.retrieval.stores.embedded import EmbeddedStore
+    from selfright.retrieval.stores.milvus import MilvusStore
+    from selfright.retrieval.stores.postgres import PostgresStore
     from selfright.retrieval.waiting import Progress
-
-_NEEDED = {
-    "milvus": ("what an index in Milvus needs", "milvus", "pymilvus"),
-    "postgres": ("what an index in PostgreSQL needs", "postgres", "psycopg", "psycopg_pool", "pgvector"),
-}
 
 __all__ = ["OpenedStore", "Store", "compact", "fill", "folder_of", "open_store", "tokenizer_of", "words_first"]
 
@@ -50,17 +47,10 @@ def open_store(
     """
     place = locate(location)
     if place.engine == "embedded":
-        return _open_embedded(Path(location), tokenizer, embedder, create=create)
-    _need(*_NEEDED[place.engine])
-    if place.engine == "milvus":
-        if place.path is not None:
-            _need("what an index in Milvus Lite needs", "milvus", "milvus_lite")
-        from selfright.retrieval.stores.milvus import MilvusStore
+        from selfright.retrieval.stores.embedded import EmbeddedStore
 
-        return MilvusStore.open(place, tokenizer, embedder, create=create)
-    from selfright.retrieval.stores.postgres import PostgresStore
-
-    return PostgresStore.open(place, tokenizer, embedder, create=create)
+        return EmbeddedStore.open(Path(location), tokenizer, embedder, create=create)
+    return _server_store(place).open(place, tokenizer, embedder, create=create)
 
 
 def tokenizer_of(location: str | Path) -> str | None:
@@ -75,14 +65,7 @@ def tokenizer_of(location: str | Path) -> str | None:
 
             with closing(Catalogue(Path(location))) as catalogue:
                 return catalogue.meta.tokenizer
-        _need(*_NEEDED[place.engine])
-        if place.engine == "milvus":
-            from selfright.retrieval.stores.milvus import MilvusStore
-
-            return MilvusStore.read_meta(place).tokenizer
-        from selfright.retrieval.stores.postgres import PostgresStore
-
-        return PostgresStore.read_meta(place).tokenizer
+        return _server_store(place).read_meta(place).tokenizer
     except (IndexNotFound, NotAnIndex, IncompatibleIndex, IndexDamaged):
         return None  # opening it says what is wrong
 
@@ -140,17 +123,17 @@ def fill(store: OpenedStore, progress: "Progress | None", stop: Callable[[], boo
     return store.fill(progress, stop) if isinstance(store, EmbeddedStore) else 0
 
 
-def _open_embedded(
-    folder: Path, tokenizer: Tokenizer, embedder: Embedder | ExistingEmbedder | None, *, create: bool
-) -> OpenedStore:
-    from selfright.retrieval.stores.embedded import EmbeddedStore
+def _server_store(place: Location) -> "type[MilvusStore | PostgresStore]":
+    if place.engine == "milvus":
+        lite = ("milvus_lite",) if place.path else ()
+        _need("what an index in Milvus needs", "milvus", "pymilvus", *lite)
+        from selfright.retrieval.stores.milvus import MilvusStore
 
-    try:
-        return EmbeddedStore.open(folder, tokenizer, embedder)
-    except IndexNotFound:
-        if not create:
-            raise
-        return EmbeddedStore.create(folder, tokenizer, local_embedder(embedder))
+        return MilvusStore
+    _need("what an index in PostgreSQL needs", "postgres", "psycopg", "psycopg_pool", "pgvector")
+    from selfright.retrieval.stores.postgres import PostgresStore
+
+    return PostgresStore
 
 
 def _need(what: str, extra: str, *modules: str) -> None:
