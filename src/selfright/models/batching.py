@@ -117,15 +117,22 @@ _LEAST_TOKENS = 64  # smaller batches cost more for each token
 
 
 def embed_batches(
-    texts: Sequence[str], recent: "RecentVectors", encode: "Callable[[Sequence[str]], NDArray[np.float32]]", size: int
+    texts: Sequence[str],
+    recent: "Recent[str, NDArray[np.float32]]",
+    encode: "Callable[[Sequence[str]], NDArray[np.float32]]",
+    size: int,
 ) -> "NDArray[np.float32]":
     """One row of ``size`` numbers per text: those of ``recent`` as they are, the others encoded block by block."""
     vectors = np.empty((len(texts), size), dtype=np.float32)
-    missing = recent.fill(texts, vectors)
+    known = recent.find(texts)
+    for row, text in enumerate(texts):
+        if text in known:
+            vectors[row] = known[text]
+    missing = [row for row, text in enumerate(texts) if text not in known]
     for start in range(0, len(missing), _BLOCK):
         block = missing[start : start + _BLOCK]
         vectors[block] = encode([texts[row] for row in block])
-    recent.keep((texts[row], vectors[row]) for row in missing if len(texts[row]) <= _CACHED_CHARACTERS)
+    recent.keep((texts[row], vectors[row].copy()) for row in missing if len(texts[row]) <= _CACHED_CHARACTERS)
     return vectors
 
 
@@ -139,34 +146,29 @@ def pad_pieces(pieces: Sequence[Sequence[int]], pad: int = 0) -> "tuple[NDArray[
     return ids, mask
 
 
-class RecentVectors:
-    """The vectors of the texts embedded last, at most ``size`` of them."""
+class Recent(Generic[Item, Found]):
+    """What was found last of ``size`` items, in the place of what was used longest ago. Safe to share between
+    threads."""
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._found: OrderedDict[Item, Found] = OrderedDict()
         self._lock = threading.Lock()
 
-    def fill(self, texts: Sequence[str], vectors: "NDArray[np.float32]") -> list[int]:
-        """Writes the known rows into ``vectors`` and gives the numbers of the others."""
-        missing = []
+    def find(self, items: Iterable[Item]) -> dict[Item, Found]:
+        """What is known of these items."""
         with self._lock:
-            for row, text in enumerate(texts):
-                known = self._vectors.get(text)
-                if known is None:
-                    missing.append(row)
-                else:
-                    self._vectors.move_to_end(text)
-                    vectors[row] = known
-        return missing
+            known = {item: self._found[item] for item in items if item in self._found}
+            for item in known:
+                self._found.move_to_end(item)
+        return known
 
-    def keep(self, embedded: "Iterable[tuple[str, NDArray[np.float32]]]") -> None:
-        """Keeps the vectors of these texts, in the place of those used longest ago."""
+    def keep(self, found: Iterable[tuple[Item, Found]]) -> None:
+        """Keeps what was found."""
         with self._lock:
-            for text, vector in embedded:
-                self._vectors[text] = vector.copy()
-            while len(self._vectors) > self._size:
-                self._vectors.popitem(last=False)
+            self._found.update(found)
+            while len(self._found) > self._size:
+                self._found.popitem(last=False)
 
 
 class Lanes:

@@ -14,7 +14,6 @@ average (0.003), within English by 0.0000 (0.002).
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,7 +26,7 @@ from selfright.models.batching import (
     CACHED_TEXTS,
     DynamicBatcher,
     Lanes,
-    RecentVectors,
+    Recent,
     embed_batches,
     pad_pieces,
 )
@@ -37,23 +36,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class CrossLanguagePenalty:
-    """What is added to the vector of a question, by its language: float32, one number for each dimension."""
-
-    steps: "Mapping[Language, NDArray[np.float32]]"
-
-    def cross_language_penalty(self, vector: "NDArray[np.float32]", language: Language) -> "NDArray[np.float32]":
-        """The question's vector with the step of its language."""
-        result: NDArray[np.float32] = vector + self.steps[language]
-        return result
-
-
 @cache
-def read_leaning(folder: Path = FOLDER) -> CrossLanguagePenalty:
-    """The steps that ship. Raises ``ModelFilesDamaged``."""
+def read_leaning(folder: Path = FOLDER) -> "Mapping[Language, NDArray[np.float32]]":
+    """What is added to the vector of a question, by its language: one number for each dimension.
+
+    Raises ``ModelFilesDamaged``.
+    """
     with np.load(model_file("leaning.npz", folder), allow_pickle=False) as arrays:
-        return CrossLanguagePenalty({"ko": arrays["ko"], "en": arrays["en"]})
+        return {"ko": arrays["ko"], "en": arrays["en"]}
 
 
 _MAX_TOKENS = 512
@@ -77,7 +67,7 @@ class E5:
         self._lanes, self._folder = Lanes(threads), folder
         self._loading = threading.Lock()
         self._session: Any = None
-        self._recent = RecentVectors(CACHED_TEXTS)
+        self._recent: Recent[str, NDArray[np.float32]] = Recent(CACHED_TEXTS)
         self._batched = DynamicBatcher(self._vectors, len, BATCH_TOKENS)
 
     def cross_language_penalty(self, vector: "NDArray[np.float32]", language: Language) -> "NDArray[np.float32]":
@@ -86,7 +76,8 @@ class E5:
         Its inner products with passages of its own language stay what they are on average, those with the others grow
         by 0.03 to 0.04; it is not of length one. Raises ``ModelFilesDamaged``.
         """
-        return read_leaning().cross_language_penalty(vector, language)
+        result: NDArray[np.float32] = vector + read_leaning()[language]
+        return result
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Passages: one row per text: float32, shape ``(len(texts), 384)``, rows of length one."""

@@ -5,7 +5,6 @@ trains them. Two views of it are ``PairJudge``: ``questions`` and ``claims``.
 """
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +16,7 @@ import numpy as np
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language
-from selfright.models.batching import BATCH_TOKENS, DynamicBatcher, Lanes, pad_pieces
+from selfright.models.batching import BATCH_TOKENS, DynamicBatcher, Lanes, Recent, pad_pieces
 from selfright.models.files import BEGIN, END, FOLDER, PAD, list_files, open_network, piece_numbers, pieces_and_places
 
 if TYPE_CHECKING:
@@ -167,37 +166,16 @@ class KeptPairs:
     """The readings of the last 256 pairs of a text and a passage. Safe to share between threads."""
 
     def __init__(self) -> None:
-        self._readings: OrderedDict[tuple[str, str], PairReading] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return len(self._readings)
+        self._recent = Recent[tuple[str, str], PairReading](KEPT)
 
     def read(
         self, text: str, passages: Sequence[str], run: Callable[[Sequence[str]], Sequence[PairReading]]
     ) -> list[PairReading]:
         """One reading for each passage, in order; ``run`` is asked once, for the passages that are not kept."""
-        found = self._cached(text, passages)
-        missing = list(dict.fromkeys(passage for passage in passages if passage not in found))
-        if missing:
-            fresh = dict(zip(missing, run(missing), strict=True))
-            self._keep(text, fresh)
-            found |= fresh
-        return [found[passage] for passage in passages]
-
-    def _cached(self, text: str, passages: Sequence[str]) -> dict[str, PairReading]:
-        found = {}
-        with self._lock:
-            for passage in passages:
-                reading = self._readings.get((text, passage))
-                if reading is not None:
-                    self._readings.move_to_end((text, passage))
-                    found[passage] = reading
-        return found
-
-    def _keep(self, text: str, fresh: dict[str, PairReading]) -> None:
-        with self._lock:
-            for passage, reading in fresh.items():
-                self._readings[text, passage] = reading
-            while len(self._readings) > KEPT:
-                self._readings.popitem(last=False)
+        pairs = [(text, passage) for passage in passages]
+        found = self._recent.find(pairs)
+        if missing := [pair for pair in dict.fromkeys(pairs) if pair not in found]:
+            fresh = list(zip(missing, run([passage for _, passage in missing]), strict=True))
+            self._recent.keep(fresh)
+            found.update(fresh)
+        return [found[pair] for pair in pairs]

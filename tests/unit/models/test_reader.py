@@ -64,7 +64,8 @@ def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
     assert view.read(QUESTION, PASSAGES[2::-1]) == first[::-1]
     assert len(runs) == 3
     view.read(QUESTION, ["Something new."])
-    assert len(view._kept) == 3
+    view.read(QUESTION, PASSAGES[2:3])  # of the three it was used longest ago
+    assert len(runs) == 5
 
 
 @pytest.mark.parametrize("weights", ["grade/weights.json", "selection.json", "evaluate/weights.json", "abstain.json"])
