@@ -56,7 +56,7 @@ def test_a_question_over_an_index_of_words_loads_no_network_no_analyser_and_no_r
     assert seen["code"] == 0
     assert NOT_FOR_A_QUESTION.intersection(name.partition(".")[0] for name in seen["modules"]) == set()
     assert [name for name in seen["modules"] if name.startswith("selfright_medical")] == []  # no pack is on
-    assert {"selfright.llm.checks", "selfright.llm.structured"}.isdisjoint(seen["modules"])  # and no language model
+    assert {"selfright.llm.structured"}.isdisjoint(seen["modules"])  # and no language model
 
 
 OF_EXTRAS = (

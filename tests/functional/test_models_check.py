@@ -15,7 +15,7 @@ from selfright import Selfright
 from selfright.domain.chat import Job
 from selfright.evals.models.checking import Question, plan_calls, probes
 from selfright.evals.models.report import CheckReport, JobReport
-from selfright.llm.checks import FILE, ModelChecks
+from selfright.llm.structured import FILE, ModelChecks
 from selfright.settings import load_settings
 from selfright.wiring.models import Models
 from tests.functional.conftest import Cli

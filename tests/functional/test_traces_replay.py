@@ -11,7 +11,7 @@ from selfright import Answer, Selfright
 from selfright.domain.chat import Job
 from selfright.domain.errors import InputError, SelfrightError, UnknownName, UsageError
 from selfright.domain.judgements import StopReason
-from selfright.llm.checks import FILE, ModelChecks
+from selfright.llm.structured import FILE, ModelChecks
 from tests.functional.conftest import Cli
 from tests.support.llm import HISTORY, QUESTION, WANTING, is_job, rules, write_index
 from tests.support.scripted.catalogue import FAULTS

@@ -1,9 +1,11 @@
 """One call of a language model as the modules below the port see it: one request, one raw reply, and how it is read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
 
 from selfright.domain.chat import ChatRequest, Finish, OnText
 
@@ -36,6 +38,20 @@ class RawReply:
     left_out: int = 0
 
 
+def model_name(model: object, attributes: Sequence[str]) -> str:
+    """How a client's model calls itself in one of these attributes; empty when it does not say.
+
+    Nothing secret or local is in it: of an address host and path, of a file's path the last part.
+    """
+    values = (getattr(model, attribute, None) for attribute in attributes)
+    name = next((value.strip() for value in values if isinstance(value, str) and value.strip()), "")
+    if "://" in name:
+        address = urlsplit(name.replace("[", "").replace("]", ""))  # brackets without an IPv6 address are an error
+        name = f"{address.hostname or ''}{address.path}"
+    path = PurePath(name)
+    return (path.name if path.is_absolute() else name)[:_LONGEST_NAME]
+
+
 class Backend(Protocol):
     """A model at a provider."""
 
@@ -58,6 +74,7 @@ class Backend(Protocol):
         ...
 
 
+_LONGEST_NAME = 100
 _FINISHES = ("finish_reason", "done_reason", "stop_reason", "stopReason")
 _CUT = ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
 _REFUSED = (
@@ -121,7 +138,9 @@ class MessageReading(ReplyAssembler):
             # Only one tool is ever offered; a second call of it would be a second opinion.
             self.fragments += [chunk["args"] for chunk in chunks if chunk.get("args") and not chunk.get("index")]
         elif self.arguments is None:
-            self.arguments = _arguments_of(message)
+            names = ("tool_calls", "invalid_tool_calls")
+            calls = [call for name in names for call in getattr(message, name, None) or ()]
+            self.arguments = calls[0].get("args") if calls else None  # read already where the library could
         return text
 
     def _count(self, usage: object) -> None:
@@ -210,15 +229,6 @@ def _texts(blocks: list[Any]) -> Iterator[str]:
             yield block
         elif isinstance(block, Mapping) and block.get("type", "text") == "text" and isinstance(block.get("text"), str):
             yield block["text"]
-
-
-def _arguments_of(message: "BaseMessage") -> Mapping[str, Any] | str | None:
-    """What the first tool call was given: read already where the library could, else as written."""
-    for call in getattr(message, "tool_calls", None) or ():
-        return call.get("args")  # type: ignore[no-any-return]  # LangChain's own TypedDict says dict
-    for call in getattr(message, "invalid_tool_calls", None) or ():
-        return call.get("args")  # type: ignore[no-any-return]
-    return None
 
 
 def _finish_of(message: "BaseMessage") -> Finish | None:

@@ -195,17 +195,13 @@ class TurnModel:
         text, data = strip_reasoning(raw.text), None
         if request.schema is not None:
             data = _object(request.schema, raw)
-            self._learn(plan)
+            if not plan.guessed or self.capabilities.mode(self.backend.name) is None:
+                self.capabilities.learn(self.backend.name, plan.mode)
         elif not text.strip():
             raise _unusable(raw, f"expected text from {self.backend.name}, got none; ask again")
         if heard:
             heard.end()
         return ChatReply(text, raw.finish, data, sent, received, self.backend.name)
-
-    def _learn(self, plan: AttemptPlan) -> None:
-        name = self.backend.name
-        if not plan.guessed or self.capabilities.mode(name) is None:
-            self.capabilities.learn(name, plan.mode)
 
     def _count(self, request: ChatRequest, raw: RawReply) -> tuple[int, int]:
         """Adds the tokens to the meter: the provider's count, or an estimate where there is none."""

@@ -1,13 +1,12 @@
 """Any LangChain chat model as a ``Backend``: one request in, one raw reply out."""
 
 import contextlib
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from selfright.domain.chat import ChatRequest, OnText
 from selfright.domain.errors import ModelRejected, ModelUnavailable
-from selfright.llm.backend import MessageReading, Mode, RawReply
+from selfright.llm.backend import MessageReading, Mode, RawReply, model_name
 from selfright.llm.clients import PerLoop, translate_error
 from selfright.llm.dialects import (
     MOST_REFUSED,
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 _MODEL_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
 _ADDRESS_ATTRIBUTES = ("azure_endpoint", "openai_api_base", "base_url", "endpoint")
-_LONGEST_NAME = 100
 _SILENT: "RunnableConfig" = {"callbacks": []}  # an outer graph that streams its messages must not hear the judges
 
 
@@ -51,7 +49,9 @@ class LangChainBackend:
     ) -> None:
         kind, host = type(model).__name__, _host_of(model)
         where = f"@{host}" if host else ""
-        self.name = name or ":".join(part for part in ("langchain", kind, _model_of(model)) if part) + where
+        self.name = (
+            name or ":".join(part for part in ("langchain", kind, model_name(model, _MODEL_ATTRIBUTES)) if part) + where
+        )
         self.provider = provider or kind + where
         self._key = key
         self._model = model
@@ -140,16 +140,6 @@ def _messages(request: ChatRequest) -> "list[BaseMessage]":
 
     user = HumanMessage(request.user)
     return [SystemMessage(request.system), user] if request.system else [user]
-
-
-def _model_of(model: object) -> str:
-    """How the model calls itself; of a path the last part, for names go into traces."""
-    for attribute in _MODEL_ATTRIBUTES:
-        value = getattr(model, attribute, None)
-        if isinstance(value, str) and value.strip():
-            path = PurePath(value.strip())
-            return (path.name if path.is_absolute() else value.strip())[:_LONGEST_NAME]
-    return ""
 
 
 def _host_of(model: object) -> str:

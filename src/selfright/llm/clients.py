@@ -83,6 +83,7 @@ class PerLoop(Generic[T]):
 _DEPTH = 8  # causes followed
 _LATER = (408, 409, 425, 429)  # 4xx that another try can cure
 _NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+_NETWORK = ("connect", "network", "protocolerror", "readerror", "writeerror")  # in the names of errors
 _WRONG_KEY = ("invalid_api_key", "api_key_invalid")
 _TOO_LONG = ("context_length_exceeded", "exceed_context_size_error")
 _OVERFLOW = re.compile(r"context (length|window|size)|maximum context|too many tokens|token limit", re.IGNORECASE)
@@ -109,8 +110,11 @@ def translate_error(
     if isinstance(error, ModelUnavailable | ModelRejected):
         return error
     status, code = _status(error), _code(error)
-    if _is_no(status, code, error):
-        return ModelRejected(_refusal(error, status, code, model, key), status=status)
+    is_no = status is not None and 400 <= status < 500 and status not in _LATER
+    if is_no or code in _NO_CREDIT or _too_long(error, code):  # the same call would be turned down again
+        told = ", ".join(part for part in (f"status {status}" if status else "", code) if part)
+        why = f"{model} turned the call down ({told or type(error).__name__}): {_advice(error, status, code, key)}"
+        return ModelRejected(why, status=status)
     return ModelUnavailable(_absence(error, status, model), status=status, retry_after=_retry_after(error))
 
 
@@ -128,18 +132,6 @@ def find_refused_parameter(error: BaseException) -> str | None:
             return _PARAMETERS[found.group()] if found else None
     found = _NAMED.search(_words(error))
     return _PARAMETERS[found.group()] if found else None
-
-
-def _is_no(status: int | None, code: str, error: BaseException) -> bool:
-    """Whether the same call would be turned down again."""
-    if code in _NO_CREDIT or _too_long(error, code):
-        return True
-    return status is not None and 400 <= status < 500 and status not in _LATER
-
-
-def _refusal(error: BaseException, status: int | None, code: str, model: str, key: str) -> str:
-    told = ", ".join(part for part in (f"status {status}" if status else "", code) if part)
-    return f"{model} turned the call down ({told or type(error).__name__}): {_advice(error, status, code, key)}"
 
 
 def _advice(error: BaseException, status: int | None, code: str, key: str) -> str:
@@ -165,22 +157,13 @@ def _absence(error: BaseException, status: int | None, model: str) -> str:
         return f"{model} is asked too often (status 429); wait, or ask for a higher limit"
     if status is not None and status >= 400:
         return f"{model} should have answered, but failed with status {status}; try again later"
-    if _is_timeout(error):
+    causes = list(_chain(error))
+    names = " ".join(type(one).__name__.lower() for one in causes)
+    if "timeout" in names:
         return f"{model} did not answer in time ({kind}); try again, or allow it more time"
-    if _is_network(error):
+    if any(isinstance(one, OSError) for one in causes) or any(word in names for word in _NETWORK):
         return f"{model} cannot be reached ({kind}); check that the server runs, and its address"
     return f"{model} should have answered, but gave something else or failed ({kind}); try again, or another model"
-
-
-def _is_timeout(error: BaseException) -> bool:
-    return any(isinstance(one, TimeoutError) or "timeout" in type(one).__name__.lower() for one in _chain(error))
-
-
-def _is_network(error: BaseException) -> bool:
-    words = ("connect", "network", "protocolerror", "readerror", "writeerror")
-    return any(
-        isinstance(one, OSError) or any(word in type(one).__name__.lower() for word in words) for one in _chain(error)
-    )
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -200,27 +183,18 @@ def _status(error: BaseException) -> int | None:
     """The HTTP status of the nearest error that has one; a status of success is none."""
     for one in _chain(error):
         response = getattr(one, "response", None)
-        if isinstance(amazons := _metadata(response).get("HTTPStatusCode"), int) and 300 <= amazons < 600:
-            return amazons
-        for holder, attribute in (
-            (one, "status_code"),
-            (response, "status_code"),
-            (one, "status"),
-            (one, "http_status"),
-            (one, "code"),
-        ):
-            value = getattr(holder, attribute, None)
-            if isinstance(value, str) and len(value) == 3 and value.isdecimal():
-                value = int(value)  # OpenAI's client makes text of the codes that other servers give
+        amazons = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
+        values = [
+            amazons.get("HTTPStatusCode") if isinstance(amazons, Mapping) else None,
+            getattr(one, "status_code", None),
+            getattr(response, "status_code", None),
+            *(getattr(one, name, None) for name in ("status", "http_status", "code")),
+        ]
+        for given in values:  # OpenAI's client makes text of the codes that other servers give
+            value = int(given) if isinstance(given, str) and len(given) == 3 and given.isdecimal() else given
             if isinstance(value, int) and not isinstance(value, bool) and 300 <= value < 600:
                 return value
     return None
-
-
-def _metadata(response: object) -> Mapping[str, object]:
-    """What Amazon's library says of a response, which is a mapping there."""
-    found = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
 
 
 def _code(error: BaseException) -> str:
@@ -270,15 +244,10 @@ def _retry_after(error: BaseException) -> float | None:
             seconds = retry_after({str(name).lower(): str(value) for name, value in headers.items()})
             if seconds is not None:
                 return seconds
-        for value in _delays(getattr(one, "details", None)):
-            if (seconds := seconds_in(value.removesuffix("s"))) is not None:
+        body = getattr(one, "details", None)
+        inner = body.get("error", body) if isinstance(body, Mapping) else None
+        for detail in _details(inner) if isinstance(inner, Mapping) else ():  # Google says it there: "34s"
+            delay = detail.get("retryDelay")
+            if isinstance(delay, str) and (seconds := seconds_in(delay.removesuffix("s"))) is not None:
                 return seconds
     return None
-
-
-def _delays(body: object) -> Iterator[str]:
-    """How long Google asks to wait, in the body instead of a header: ``"34s"``."""
-    inner = body.get("error", body) if isinstance(body, Mapping) else None
-    for detail in _details(inner) if isinstance(inner, Mapping) else ():
-        if isinstance(delay := detail.get("retryDelay"), str):
-            yield delay

@@ -136,7 +136,13 @@ def call_for(model: "BaseChatModel", style: Style, request: ChatRequest, mode: M
 
 
 def _call(model: "BaseChatModel", kind: str, style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
-    tuned, options = _by_options(model, style, request) if kind == _OPENAI else (_copy_model(model, style, request), {})
+    told: dict[str, Any] = {"temperature": request.temperature} if style.temperature else {}
+    limit = {style.limits[0]: request.max_tokens + style.room} if style.limits else {}
+    tuned, options = model, told
+    if kind == _OPENAI:  # the limit in the body, past the client's own models of it, which cost time to fill
+        told["extra_body"] = {**(getattr(model, "extra_body", None) or {}), **limit}
+    elif told or limit:  # the model with its fields set: options of a call would differ from library to library
+        tuned, options = model.model_copy(update={**told, **limit}), {}
     if request.schema is None or mode is Mode.TEXT:
         return ProviderCall(tuned, options)
     if mode is Mode.TOOL:
@@ -186,26 +192,6 @@ def tool_of(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _name_of(schema: Mapping[str, Any]) -> str:
     return _NOT_A_NAME.sub("_", str(schema.get("title") or "reply"))[:64]
-
-
-def _by_options(model: "BaseChatModel", style: Style, request: ChatRequest) -> tuple["BaseChatModel", dict[str, Any]]:
-    """OpenAI-like: in the body of the request, past the client's own models of it, which cost time to fill."""
-    options: dict[str, Any] = {"extra_body": dict(getattr(model, "extra_body", None) or {})}
-    if style.temperature:
-        options["temperature"] = request.temperature
-    if style.limits:
-        options["extra_body"][style.limits[0]] = request.max_tokens + style.room
-    return model, options
-
-
-def _copy_model(model: "BaseChatModel", style: Style, request: ChatRequest) -> "BaseChatModel":
-    """The model with its fields set; its client is shared. Options of a call would differ from library to library."""
-    fields: dict[str, Any] = {}
-    if style.temperature:
-        fields["temperature"] = request.temperature
-    if style.limits:
-        fields[style.limits[0]] = request.max_tokens + style.room
-    return model.model_copy(update=fields) if fields else model
 
 
 def _with_tool(model: "BaseChatModel", options: dict[str, Any], schema: Mapping[str, Any]) -> ProviderCall:

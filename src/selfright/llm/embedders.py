@@ -2,16 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 import numpy as np
 
 from selfright.domain.errors import EmbeddingFailed
 from selfright.domain.passages import Language
+from selfright.llm.backend import model_name
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -21,7 +20,6 @@ T = TypeVar("T")
 
 _BATCH = 256  # texts handed over at a time; what goes into one request is the model's own business
 _MODEL_ATTRIBUTES = ("model", "model_name", "model_id", "deployment", "repo_id")
-_LONGEST_NAME = 100
 _PROBE = "dimension"
 _BLANK = "."  # stands in for a blank text, which several providers refuse
 _SHORTEST = 1e-12  # a vector shorter than this points nowhere
@@ -44,7 +42,7 @@ class LangChainEmbedder:
         dimension: int | None = None,
         languages: Sequence[Language] = (),
     ) -> None:
-        model = _model_of(embeddings)
+        model = model_name(embeddings, _MODEL_ATTRIBUTES)
         self.name = name or ":".join(("langchain", type(embeddings).__name__, *([model] if model else [])))
         self.identified = bool(name or model)
         self.languages = tuple(languages)
@@ -141,29 +139,7 @@ def _sendable(text: str) -> str:
     return text if text.strip() else _BLANK
 
 
-def _wait_for(work: Callable[[], Awaitable[T]]) -> T:
+def _wait_for(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Runs a coroutine to its end on a thread of its own, for this one may have a running loop."""
-
-    async def waiting() -> T:
-        return await work()
-
     with ThreadPoolExecutor(max_workers=1) as thread:
-        return thread.submit(lambda: asyncio.run(waiting())).result()
-
-
-def _model_of(embeddings: object) -> str:
-    """How the model calls itself, without anything secret or local in it; empty when it does not say."""
-    for attribute in _MODEL_ATTRIBUTES:
-        value = getattr(embeddings, attribute, None)
-        if isinstance(value, str) and value.strip():
-            return _public(value.strip())[:_LONGEST_NAME]
-    return ""
-
-
-def _public(model: str) -> str:
-    """A name as it is; of an address host and path, without user, password and query; of a file path the last part."""
-    if "://" in model:
-        address = urlsplit(model.replace("[", "").replace("]", ""))  # brackets without an IPv6 address are an error
-        return f"{address.hostname or ''}{address.path}"
-    path = PurePath(model)
-    return path.name if path.is_absolute() else model
+        return thread.submit(lambda: asyncio.run(work())).result()

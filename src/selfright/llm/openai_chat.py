@@ -5,8 +5,7 @@ Requests and replies stay plain JSON: to fill the client's models of them costs 
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from selfright.domain.chat import ChatRequest, Finish, OnText
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 600.0  # the last resort: time-outs that count are set for each call, outside
 _PATH = "/chat/completions"
-_SIDE_BY_SIDE, _MOST_CLIENTS = 16, 16  # calls that share a client, until there are so many clients
 _THINKS = re.compile(r"(?:^|/)(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*chat)")  # the families of OpenAI's that think
 _TAKES_TEMPERATURE = re.compile(r"gpt-5\.[1-4]")  # those of them that think only when asked to
 
@@ -54,7 +52,7 @@ class OpenAIBackend:
         self._key = key
         self._enough = enough
         self._learned = Learned(first_style(model, address))
-        self._clients = PerLoop(lambda: Clients(connect), Clients.aclose)
+        self._clients = PerLoop(connect, lambda client: client.close())
 
     async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
         """See ``Backend.attempt``."""
@@ -68,7 +66,11 @@ class OpenAIBackend:
                     raise translate_error(error, self.name, self._key) from error
             else:
                 self._learned.note_reply(reading.text, reading.thought)
-                return self._finish(reading, streamed=on_text is not None or enough is not None)
+                if reading.finish is None and (on_text or enough):
+                    raise ModelUnavailable(
+                        f"{self.name} should have finished its reply, but the stream broke off; try again"
+                    )
+                return reading.reply()
         raise ModelRejected(f"{self.name} refuses one parameter after the other; use another model")
 
     async def open(self) -> None:
@@ -88,41 +90,11 @@ class OpenAIBackend:
     async def _post(
         self, body: dict[str, Any], on_text: OnText | None, style: Style, enough: Callable[[str], bool] | None
     ) -> CompletionReading:
-        clients = await self._clients.get()
-        async with clients.lent() as client:
-            if on_text is None and enough is None:
-                return await _whole(client, body)
-            return await _stream(client, body | _streaming(style), on_text, enough)
-
-    def _finish(self, reading: CompletionReading, *, streamed: bool) -> RawReply:
-        if streamed and reading.finish is None:
-            raise ModelUnavailable(f"{self.name} should have finished its reply, but the stream broke off; try again")
-        return reading.reply()
-
-
-class Clients:
-    """The clients of one event loop: each looks at all its connections at each call, so only few calls share one."""
-
-    def __init__(self, connect: "Callable[[], AsyncOpenAI]") -> None:
-        self._connect = connect
-        self._busy = {connect(): 0}
-
-    @asynccontextmanager
-    async def lent(self) -> "AsyncIterator[AsyncOpenAI]":
-        """A client for one call."""
-        client = min(self._busy, key=self._busy.__getitem__)
-        if self._busy[client] >= _SIDE_BY_SIDE and len(self._busy) < _MOST_CLIENTS:
-            client = self._connect()
-        self._busy[client] = self._busy.get(client, 0) + 1
-        try:
-            yield client
-        finally:
-            self._busy[client] -= 1
-
-    async def aclose(self) -> None:
-        """Closes all connections."""
-        for client in self._busy:
-            await client.close()
+        client = await self._clients.get()
+        if on_text is None and enough is None:
+            return await _whole(client, body)
+        streaming = {"stream": True, "stream_options": {"include_usage": True}} if style.usage else {"stream": True}
+        return await _stream(client, body | streaming, on_text, enough)
 
 
 def connect(key: str, address: str | None, *, home: bool = False, **transport: Any) -> "AsyncOpenAI":
@@ -191,7 +163,3 @@ def _body(model: str, style: Style, request: ChatRequest, mode: Mode) -> dict[st
         return body | {"response_format": response_format(request.schema)}
     # "required", and not the tool by its name: that is what most servers understand.
     return body | {"tools": [tool_of(request.schema)], "tool_choice": "required"}
-
-
-def _streaming(style: Style) -> dict[str, Any]:
-    return {"stream": True, "stream_options": {"include_usage": True}} if style.usage else {"stream": True}

@@ -231,7 +231,10 @@ def chat_settings(
     if provider == "ollama":
         return told | {"num_ctx": _OLLAMA_CONTEXT, "client_kwargs": {"timeout": TIMEOUT_S, **client}}
     if provider == "bedrock":
-        return told | _amazons()
+        library: Any = importlib.import_module("botocore.config")  # it finds keys, profiles and roles by itself
+        told |= {"config": library.Config(read_timeout=TIMEOUT_S, retries={"total_max_attempts": 1})}
+        region = os.environ.get("AWS_REGION", "").strip() or os.environ.get("AWS_DEFAULT_REGION", "").strip()
+        return {**told, "region_name": region} if region else told
     told |= {"api_key": key, "timeout": TIMEOUT_S, "max_retries": 0}
     if provider == "mistral":
         return told | {"timeout": int(TIMEOUT_S), "max_retries": 1}  # attempts: in its library's count, 0 is no limit
@@ -240,14 +243,6 @@ def chat_settings(
         version = os.environ.get("OPENAI_API_VERSION", "").strip() or _AZURE_VERSION
         return told | {"azure_deployment": model, "azure_endpoint": address, "api_version": version}
     return told
-
-
-def _amazons() -> dict[str, Any]:
-    """Keys, profiles and roles are found by Amazon's own library, which knows where else they may be."""
-    library: Any = importlib.import_module("botocore.config")
-    told = {"config": library.Config(read_timeout=TIMEOUT_S, retries={"total_max_attempts": 1})}
-    region = os.environ.get("AWS_REGION", "").strip() or os.environ.get("AWS_DEFAULT_REGION", "").strip()
-    return {**told, "region_name": region} if region else told
 
 
 def embedding_settings(

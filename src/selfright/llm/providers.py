@@ -99,7 +99,12 @@ def chat_model(
     named = {"name": str(access.spec), "provider": access.provider, "key": access.variable}
     if access.spec.provider == "openai":
         address = access.spec.base_url
-        return OpenAIBackend(access.spec.model, lambda: _openai(access), address=address, enough=None, **named)
+
+        def client() -> "AsyncOpenAI":
+            where, own = client_address(access.address), {"trust_env": not access.direct}
+            return connect(access.key or "", where, home=not address, verify=trusted_certificates(), **own)
+
+        return OpenAIBackend(access.spec.model, client, address=address, enough=None, **named)
     return LangChainBackend(PerLoop(lambda: access.make_client("chat", chat_settings), _close), **named)
 
 
@@ -192,11 +197,6 @@ def _key(spec: ModelSpec, provider: Provider, environment: Mapping[str, str]) ->
 
 def _first(names: tuple[str, ...], environment: Mapping[str, str]) -> str | None:
     return next((value for name in names if (value := environment.get(name, "").strip())), None)
-
-
-def _openai(access: _Access) -> "AsyncOpenAI":
-    transport = {"verify": trusted_certificates(), "trust_env": not access.direct}
-    return connect(access.key or "", client_address(access.address), home=not access.spec.base_url, **transport)
 
 
 async def _close(model: "BaseChatModel") -> None:

@@ -6,24 +6,24 @@ in the prompt. The last rung works with any model.
 
 import json
 import logging
-import os
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from selfright.domain.chat import ChatRequest
+from selfright.domain.chat import ChatRequest, Job
 from selfright.domain.errors import ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.domain.passages import Language
 from selfright.domain.text import language_of
 from selfright.llm.backend import Mode
+from selfright.storage.files import write_atomically
 
 LADDER = (Mode.SCHEMA, Mode.TOOL, Mode.TEXT)
-_MOST_MODELS = 200
+MOST_MODELS = 200
+VERSION = 1
 _LONGEST_NAME = 300
-_LARGEST_FILE = 200_000  # bytes
+_LARGEST_FILE = 1_000_000  # bytes
 _DEEPEST = 4
 
 log = logging.getLogger(__name__)
@@ -59,8 +59,12 @@ class Capabilities:
                 return
             known = self._read() | self._models()  # another process may have learned in the meantime
             known.pop(name, None)
-            self._known = dict([*known.items(), (name, mode)][-_MOST_MODELS:])
-            self._write(self._known)
+            self._known = dict([*known.items(), (name, mode)][-MOST_MODELS:])
+            try:
+                if self._path:
+                    write_models(self._path, self._known)
+            except OSError as error:
+                log.info("what models can do is not kept: %s cannot be written (%s)", self._path, type(error).__name__)
 
     def _models(self) -> dict[str, Mode]:
         if self._known is None:
@@ -69,36 +73,30 @@ class Capabilities:
 
     def _read(self) -> dict[str, Mode]:
         try:
-            if self._path is None or self._path.stat().st_size > _LARGEST_FILE:
-                return {}
-            written = json.loads(self._path.read_text(encoding="utf-8"))
-            return {str(name): Mode(mode) for name, mode in [*written["models"].items()][-_MOST_MODELS:]}
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            log.info("what models can do is tried anew: %s cannot be read (%s)", self._path, type(error).__name__)
+            read = read_models(self._path) if self._path else {}
+            return {str(name): Mode(mode) for name, mode in [*read.items()][-MOST_MODELS:]}
+        except ValueError:
             return {}
 
-    def _write(self, known: Mapping[str, Mode]) -> None:
-        if self._path is None:
-            return
-        try:
-            replace_file(self._path, json.dumps({"models": known}, ensure_ascii=False, indent=1))
-        except OSError as error:
-            log.info("what models can do is not kept: %s cannot be written (%s)", self._path, type(error).__name__)
 
-
-def replace_file(path: Path, text: str) -> None:
-    """Writes beside and moves into place, so that a reader never sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    number, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+def read_models(path: Path) -> dict[str, Any]:
+    """What a file of ours says of models by name; nothing where it cannot be read, or is of another version."""
     try:
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(beside, path)
-    except OSError:
-        Path(beside).unlink(missing_ok=True)
-        raise
+        if path.stat().st_size > _LARGEST_FILE:
+            return {}
+        read = json.loads(path.read_text(encoding="utf-8"))
+        return dict(read["models"]) if read.get("version", VERSION) == VERSION else {}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        log.info("nothing is known of any model: %s cannot be read (%s)", path, type(error).__name__)
+        return {}
+
+
+def write_models(path: Path, models: Mapping[str, Any]) -> None:
+    """Writes what ``read_models`` reads. Raises ``OSError``."""
+    text = json.dumps({"version": VERSION, "models": models}, ensure_ascii=False, indent=1)
+    write_atomically(path, text.encode("utf-8", "surrogatepass"))
 
 
 _WORDS: dict[Language, dict[str, str]] = {
@@ -238,3 +236,41 @@ class AttemptPlan:
         elif not self._proven:
             self._rungs = [Mode.TEXT]
         return True
+
+
+FILE = "model-checks.json"
+SHIPPED = Path(__file__).parent / "local" / FILE
+"""What the check found for models whose weights are the same for everybody: that of ``local:smollm2``."""
+
+# Jobs without probes of their own: they go with the one that is most like them.
+_ALONGSIDE = {Job.REWRITE: (Job.WEB_QUERY, Job.STANDALONE), Job.GRADE: (Job.STRIPS,)}
+
+
+class ModelChecks:
+    """The checks of at most 200 models by ``Backend.name``, the oldest go first; in a small JSON file.
+
+    For a model of ``SHIPPED`` that check is used until the user makes another. A file that is damaged, or of another
+    version of the probe set, counts as missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def worse(self, name: str) -> frozenset[Job]:
+        """The jobs that the model should not be asked for; none for one that was never checked."""
+        jobs = self.find_check(name).get("jobs", {})
+        if not isinstance(jobs, Mapping):
+            return frozenset()
+        worse = {job for job in Job if isinstance(jobs.get(job), Mapping) and jobs[job].get("may") is False}
+        return frozenset(worse | {other for job in worse for other in _ALONGSIDE.get(job, ())})
+
+    def find_check(self, name: str) -> Mapping[str, Any]:
+        """What was stored for the model, or shipped; empty when nothing was."""
+        found = read_models(self._path).get(name) or read_models(SHIPPED).get(name)
+        return found if isinstance(found, Mapping) else {}
+
+    def keep(self, name: str, found: Mapping[str, Any]) -> Path:
+        """Stores it in place of what was known before; raises ``OSError`` where it cannot be written."""
+        known = {other: one for other, one in read_models(self._path).items() if other != name}
+        write_models(self._path, dict([*known.items(), (name, found)][-MOST_MODELS:]))
+        return self._path

@@ -60,7 +60,7 @@ class Models:
         """The jobs in which a check found that the offline role does as well; a check may be made at any time."""
         if not self.names:
             return frozenset()
-        from selfright.llm.checks import FILE, ModelChecks
+        from selfright.llm.structured import FILE, ModelChecks
 
         checks = ModelChecks(self._settings.home / FILE)
         found = {name: checks.worse(name) for name in set(self.names.values())}

@@ -97,7 +97,7 @@ def check(name: str, yes: bool, items: int | None, minutes: float, assignments: 
     """
     from selfright.domain.errors import UsageError
     from selfright.evals.models.checking import Limits, plan_calls, probes
-    from selfright.llm.checks import FILE, ModelChecks
+    from selfright.llm.structured import FILE, ModelChecks
     from selfright.settings import OFFLINE, load_settings
     from selfright.wiring.models import Models
 

@@ -45,7 +45,11 @@ class LocalBackend:
     async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
         """See ``Backend.attempt``; raises ``ModelUnavailable`` when the model does not load, or ended meanwhile."""
         inner = await self._open()
-        fitting, left_out = await fit_request(_bound_request(request), self.context, self._count)
+        schema = None if request.schema is None else bound_schema(request.schema)
+        bound = replace(request, schema=schema, max_tokens=min(request.max_tokens, _MOST_TOKENS))
+        fitting, left_out = await fit_request(
+            bound, self.context, lambda text: asyncio.to_thread(self._count_tokens, text)
+        )
         try:
             reply = await inner.attempt(fitting, mode, on_text)
         except ModelUnavailable as error:
@@ -85,9 +89,6 @@ class LocalBackend:
             )
         return self._inner
 
-    async def _count(self, text: str) -> int:
-        return await asyncio.to_thread(self._count_tokens, text)
-
     def _count_tokens(self, text: str) -> int:
         request = urllib.request.Request(  # noqa: S310 - the address of our own child
             f"{self.running.address()}/tokenize",
@@ -109,11 +110,6 @@ def is_looping(text: str) -> bool:
     period = len(text) - _LOOP_KEY - text.rfind(key, -(_LONGEST_LOOP + _LOOP_KEY), -1)
     end = text[-max(_TIMES * period, _LOOP_LENGTH) :]
     return len(end) >= max(_TIMES * period, _LOOP_LENGTH) and end[period:] == end[:-period]
-
-
-def _bound_request(request: ChatRequest) -> ChatRequest:
-    schema = None if request.schema is None else bound_schema(request.schema)
-    return replace(request, schema=schema, max_tokens=min(request.max_tokens, _MOST_TOKENS))
 
 
 def bound_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -88,7 +88,9 @@ def _cache_bytes(architecture: str, fields: Mapping[str, Any]) -> int:
     def of(name: str) -> Any:
         return fields.get(f"{architecture}.{name}")
 
-    layers, heads = max(1, _count(of("block_count"))), max(1, _most(of("attention.head_count")))
+    counts = of("attention.head_count")
+    heads = max(1, *map(_count, counts if isinstance(counts, list) else [counts]))
+    layers = max(1, _count(of("block_count")))
     by_layer = of("attention.head_count_kv")
     groups = sum(map(_count, by_layer)) if isinstance(by_layer, list) else layers * (_count(by_layer) or heads)
     width = _count(of("embedding_length")) // heads
@@ -98,10 +100,6 @@ def _cache_bytes(architecture: str, fields: Mapping[str, Any]) -> int:
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
-
-
-def _most(value: object) -> int:
-    return max(map(_count, value), default=0) if isinstance(value, list) else _count(value)
 
 
 def read_fields(path: Path) -> dict[str, Any]:

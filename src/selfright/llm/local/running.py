@@ -28,31 +28,16 @@ _MOST_READ = 10_000
 
 def free_memory() -> int | None:
     """Bytes that can be had now, within what a container allows; None where the system does not tell."""
-    known = [
-        value for value in (_available(), _total(), *(_bytes_left(*pair) for pair in _CGROUPS)) if value is not None
-    ]
-    return min(known, default=None)
-
-
-def _available() -> int | None:
+    known = []
     with contextlib.suppress(OSError, ValueError, IndexError):
-        for line in _read(_MEMINFO).splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1_024
-    return None
-
-
-def _total() -> int | None:
-    """All that is built in: an upper bound where nobody tells what is free."""
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return None
-
-
-def _bytes_left(limit: Path, used: Path) -> int | None:
-    with contextlib.suppress(OSError, ValueError):
-        return max(0, int(_read(limit)) - int(_read(used)))
-    return None
+        lines = (line.split() for line in _read(_MEMINFO).splitlines())
+        known += [int(words[1]) * 1_024 for words in lines if words and words[0] == "MemAvailable:"]
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # all that is built in: an upper bound
+        known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for limit, used in _CGROUPS:
+        with contextlib.suppress(OSError, ValueError):
+            known.append(max(0, int(_read(limit)) - int(_read(used))))
+    return min(known, default=None)
 
 
 def _read(path: Path) -> str:
