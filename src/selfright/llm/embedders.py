@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from selfright.domain.errors import EmbeddingFailed
-from selfright.domain.passages import Language
 from selfright.llm.backend import model_name
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ class LangChainEmbedder:
 
     ``name`` is what an index remembers; by default it is made of the class and the model's name. ``identified`` is
     false when neither tells which model it is: vectors are then not to be shared between indexes by that name.
-    ``dimension``, when not given, is found out by embedding one word when it is first asked for. ``languages`` that
-    the model knows; none means all. Safe to share between threads when the model is.
+    ``dimension``, when not given, is found out by embedding one word when it is first asked for. Safe to share between
+    threads when the model is.
     """
 
     def __init__(
@@ -40,12 +39,10 @@ class LangChainEmbedder:
         *,
         name: str | None = None,
         dimension: int | None = None,
-        languages: Sequence[Language] = (),
     ) -> None:
         model = model_name(embeddings, _MODEL_ATTRIBUTES)
         self.name = name or ":".join(("langchain", type(embeddings).__name__, *([model] if model else [])))
         self.identified = bool(name or model)
-        self.languages = tuple(languages)
         self._embeddings = embeddings
         self._dimension = dimension
         self._probing = threading.Lock()

@@ -7,8 +7,6 @@ from selfright.domain.answers import Citation, Message
 from selfright.domain.errors import SettingsError
 from selfright.domain.judgements import StopReason
 
-_SECONDS_A_DAY = 86_400.0
-
 
 @dataclass(frozen=True, slots=True)
 class Retention:
@@ -23,11 +21,6 @@ class Retention:
             value = getattr(self, field.name)
             if not (math.isfinite(value) and value > 0):
                 raise SettingsError(f"{field.name} must be a number above 0, but is {value!r}")
-
-    @property
-    def seconds(self) -> float:
-        """``sessions_days`` in seconds."""
-        return self.sessions_days * _SECONDS_A_DAY
 
 
 @dataclass(frozen=True, slots=True)

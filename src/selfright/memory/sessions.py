@@ -25,6 +25,7 @@ from selfright.storage.rows import Connection
 
 MAX_NAME = 200
 _PRUNE_EVERY = 100
+_SECONDS_A_DAY = 86_400.0
 _PRUNE_AT_ONCE = 20
 
 
@@ -168,7 +169,7 @@ class Sessions:
 
         Beyond ``max_sessions`` those of users with the most go first. A session whose turn is running stays.
         """
-        oldest, most = self._clock() - self._retention.seconds, int(self._retention.max_sessions)
+        oldest, most = self._clock() - _SECONDS_A_DAY * self._retention.sessions_days, int(self._retention.max_sessions)
 
         def work(connection: Connection) -> int:
             outdated = self._sessions.find_outdated(connection, oldest, most, _PRUNE_AT_ONCE)

@@ -21,7 +21,7 @@ from selfright.retrieval.catalogue_file import (
     read_meta,
     read_stats,
 )
-from selfright.retrieval.files import lock_file
+from selfright.retrieval.files import WriterLock
 from selfright.retrieval.records import (
     INFO_COLUMNS,
     SHOWN_COLUMNS,
@@ -92,7 +92,7 @@ class Catalogue:
         """
         check_unused(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        with lock_file(folder / LOCK_NAME):
+        with WriterLock(folder / LOCK_NAME):
             check_unused(folder)  # again, for another process may have been quicker
             make_file(folder, IndexMeta(uuid.uuid4().hex, tokenizer, embedder, dimension))
         return cls(folder)

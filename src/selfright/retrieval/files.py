@@ -3,8 +3,8 @@
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,12 @@ class WriterLock:
         """Whether this object holds the lock."""
         return self._descriptor is not None
 
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_error: object) -> None:
+        self.release()
+
     def acquire(self) -> None:
         """Takes the lock; raises ``IndexBusy``, which names the holder, when someone else has it.
 
@@ -116,14 +122,3 @@ class WriterLock:
             with suppress(OSError):
                 os.ftruncate(descriptor, 0)
             os.close(descriptor)  # closing frees the lock
-
-
-@contextmanager
-def lock_file(path: Path) -> Iterator[None]:
-    """Holds the lock at ``path`` meanwhile; raises what ``acquire`` raises."""
-    lock = WriterLock(path)
-    lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()

@@ -14,7 +14,7 @@ from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import LOCK_NAME
 from selfright.retrieval.catalogue_writer import CatalogueWriter
-from selfright.retrieval.files import erase, lock_file
+from selfright.retrieval.files import WriterLock, erase
 from selfright.retrieval.maintenance import next_file, sweep_vectors
 from selfright.retrieval.preparing import Preparer, embedder_name
 from selfright.retrieval.stores.embedded import EmbeddedStore
@@ -52,7 +52,7 @@ def reembed(
     Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` (another tokenizer), ``IndexBusy`` when another
     process writes, and ``StoreError`` when the disk is full: then the index is as it was.
     """
-    with closing(Catalogue(folder)) as catalogue, lock_file(folder / LOCK_NAME):
+    with closing(Catalogue(folder)) as catalogue, WriterLock(folder / LOCK_NAME):
         before = catalogue.meta
         before.check(folder, tokenizer.name, before.embedder, before.dimension)
         if embedder_name(embedder) != (before.embedder, before.dimension):

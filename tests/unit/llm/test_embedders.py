@@ -59,14 +59,14 @@ def ones(texts: list[str]) -> list[list[float]]:
 
 def test_vectors_are_the_model_s_own_brought_to_length_one() -> None:
     model = DeterministicFakeEmbedding(size=12)
-    embedder = LangChainEmbedder(model, languages=("en", "ko"))
+    embedder = LangChainEmbedder(model)
     texts = ["a lamp", "등대", "a lamp"]
     vectors = embedder.embed(texts)
     raw = np.array(model.embed_documents(texts))
     assert vectors.dtype == np.float32
     assert vectors == pytest.approx(raw / np.linalg.norm(raw, axis=1, keepdims=True), abs=1e-6)
     assert embedder.embed_query("a lamp") == pytest.approx(vectors[0])
-    assert (embedder.dimension, embedder.languages) == (12, ("en", "ko"))
+    assert embedder.dimension == 12
     assert embedder.embed([]).shape == (0, 12)
 
 

@@ -255,11 +255,8 @@ class EmbeddedStore(StoreBase):
         """Holds the writer's lock; what was uncommitted is committed first."""
         with self._writing:
             self.commit()
-            self._lock.acquire()
-            try:
+            with self._lock:
                 yield
-            finally:
-                self._lock.release()
 
     def _findings(self) -> Iterator[Finding]:
         yield from maintenance.check_catalogue(self._catalogue)
