@@ -62,7 +62,7 @@ def medcat_reader() -> Reader:
 
     kinds = {"condition": "Disease", "symptom": "Disease", "drug": "Chemical"}
     names = MedCatNames(lexicon_pack())
-    return lambda text: [(one.start, one.end, kinds[one.concept.kind]) for one in names.find(text)]
+    return lambda text: [(one.start, one.end, kinds[one.concept.kind]) for one in names(text)]
 
 
 def figures(right: int, said: int, meant: int) -> str:

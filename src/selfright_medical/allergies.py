@@ -16,7 +16,7 @@ _KOREAN_LIST = re.compile(
     r"|하고|이나|나|또는|및|이랑|같은|것|심한|약간)*"
 )
 _KOREAN_AFTER = re.compile(r"(?:\s?(?:약물|식품|음식|반응|유발|물질|항목))*\s?(?::|은|는|이|가|으로|로)?\s*")
-_KOREAN_NOT = re.compile(r"없|않|아니|아닌|아님|음성")
+_KOREAN_IS = re.compile(r"있|없|않|아니|아닌|아님|음성")
 _KOREAN_TAKEN = re.compile(
     r"(?:만|을|를|이|가|도|은|는)?\s?(?:조금만 )?(?:먹으면|먹고|먹었다가|먹었을 때|먹었더니|먹은 (?:뒤"
     r"|후)|맞고|맞으면|맞은 (?:뒤|후)|맞았을 때|닿으면|바르면|복용 후|복용하고)"
@@ -42,6 +42,7 @@ _ENGLISH_OF = re.compile(
     r"|allergic)\b(?!\s+(?:to|medic|pill|shot|test))",
     re.IGNORECASE,
 )
+_ENGLISH_LIST = re.compile(r"\s*(?:,|and|or|/|,\s*and)\s*")
 _ENGLISH_NOT = re.compile(
     r"\b(?:no|not|denies|deny|denied|without|never|isn't|aren't|n't|negative for)\b[^.;:,]{0,40}$", re.IGNORECASE
 )
@@ -121,8 +122,8 @@ def _before_cue(text: str, here: Sequence[Mention], end: int) -> list[Found]:
 
 def _is_denied(after: str) -> bool:
     """Whether the first predicate behind the word allergy denies it; a later one is about something else."""
-    first = re.search(r"있|없|않|아니|아닌|아님|음성", after)
-    return first is not None and _KOREAN_NOT.match(first.group()) is not None
+    first = _KOREAN_IS.search(after)
+    return first is not None and first.group() != "있"
 
 
 def _after_cue(text: str, here: Sequence[Mention], start: int, end: int) -> list[Found]:
@@ -143,9 +144,7 @@ def _after_cue(text: str, here: Sequence[Mention], start: int, end: int) -> list
 def _english(text: str, here: Sequence[Mention], start: int, end: int) -> list[Found]:
     found: list[Found] = []
     for cue in _ENGLISH_TO.finditer(text, start, end):
-        if cue.group().strip().lower() == "to" and not re.search(
-            r"allerg", text[max(0, start - 40) : start], re.IGNORECASE
-        ):
+        if cue.group().strip().lower() == "to" and "allerg" not in text[max(0, start - 40) : start].lower():
             continue
         negated = _ENGLISH_NOT.search(text[start : cue.start()]) is not None and not _EXCEPT.search(cue.group())
         stop = _TOLERATED.search(text, cue.end(), end)
@@ -156,16 +155,14 @@ def _english(text: str, here: Sequence[Mention], start: int, end: int) -> list[F
         ]
     for thing in here:
         cue_after = _ENGLISH_OF.match(text, thing.end, end)
-        between = [other for other in here if thing.end <= other.start <= thing.end + 30]
-        if cue_after or any(
-            _ENGLISH_OF.match(text, other.end, end) and _is_list(text, thing, other) for other in between
-        ):
+        listed = any(
+            _ENGLISH_LIST.fullmatch(text, thing.end, other.start) and _ENGLISH_OF.match(text, other.end, end)
+            for other in here
+            if thing.end <= other.start <= thing.end + 30
+        )
+        if cue_after or listed:
             found.append(Found(thing, _ENGLISH_NOT.search(text[start : thing.start]) is not None))
     return found
-
-
-def _is_list(text: str, thing: Mention, other: Mention) -> bool:
-    return re.fullmatch(r"\s*(?:,|and|or|/|,\s*and)\s*", text[thing.end : other.start]) is not None
 
 
 def _reactions(text: str, here: Sequence[Mention], end: int) -> list[Found]:
@@ -181,10 +178,9 @@ def _reactions(text: str, here: Sequence[Mention], end: int) -> list[Found]:
 
 def _answers(clauses: Clauses, here: Sequence[Mention], number: int) -> list[Found]:
     """Are you allergic to anything? – Penicillin."""
-    asked = any(_is_asked(clauses, place) for place in range(max(0, number - 1), number)) or (
-        number > 1 and _is_asked(clauses, number - 2) and len(clauses.sentence(number - 1)) <= _SHORT_ANSWER
-    )
-    if not asked:
+    just_asked = number > 0 and _is_asked(clauses, number - 1)
+    short = number > 1 and len(clauses.sentence(number - 1)) <= _SHORT_ANSWER
+    if not (just_asked or (short and _is_asked(clauses, number - 2))):
         return []
     start, end = clauses.sentences[number]
     answered = _ANSWERED.match(clauses.text, start)

@@ -41,6 +41,7 @@ _KOREAN_QUESTION = re.compile(
     r"|뭔지"
     r"|알려\s?줘|알려\s?주세요|궁금해요|궁금합니다|설명해\s?줘|설명해\s?주세요)\s*$"
 )
+_LONGEST = 700  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +75,14 @@ class Clauses:
     def _clauses(self, number: int) -> Iterator[Clause]:
         start, end = self.sentences[number]
         sentence = self.text[start:end]
-        cuts = sorted({*_korean_cuts(sentence), *(match.start() for match in _ENGLISH_JOINT.finditer(sentence))})
-        bounds = [0, *(cut for cut in cuts if 0 < cut < len(sentence)), len(sentence)]
+        cuts = {match.end() for match in _KOREAN_JOINT.finditer(sentence)}
+        cuts |= {match.start() for match in _ENGLISH_JOINT.finditer(sentence)}
+        bounds = [0, *sorted(cuts - {0, len(sentence)}), len(sentence)]
         marked = self.text[end : end + 1] == "?"
         korean = _KOREAN_QUESTION.search(sentence) is not None
         for first, last in pairwise(bounds):
-            part = sentence[first:last]
-            asks = korean and last == len(sentence)
-            asks = asks or (_ENGLISH_QUESTION.match(part.lstrip(" ,")) is not None and marked)
-            asks = asks or (marked and last == len(sentence))
+            asks = (korean or marked) if last == len(sentence) else False
+            asks = asks or (marked and _ENGLISH_QUESTION.match(sentence[first:last].lstrip(" ,")) is not None)
             yield Clause(start + first, start + last, number, asks)
 
 
@@ -100,14 +100,6 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
             start = cut
         yield start, end
         start = after
-
-
-_LONGEST = 700  # characters
-
-
-def _korean_cuts(sentence: str) -> Iterator[int]:
-    for match in _KOREAN_JOINT.finditer(sentence):
-        yield match.end()
 
 
 _RELATIVE = (
@@ -225,17 +217,13 @@ class Subjects:
         if number == 0:
             return "user"
         before = self._clauses.sentence(number - 1)
+        named = _last_named(before)
         if _CHILD.search(before) and not _last_named(sentence):
-            return _last_named(before) or "user"
+            return named or "user"
         goes_on = _PRONOUN.match(sentence) or (_KOREAN_HONORED.search(sentence) and "?" not in sentence)
-        if not goes_on:
-            return "user"
-        return _last_named(before) or self._carry_once(number - 1)
-
-    def _carry_once(self, number: int) -> Subject:
-        """One step further back, and no more."""
-        goes_on = number > 0 and _PRONOUN.match(self._clauses.sentence(number))
-        return (_last_named(self._clauses.sentence(number - 1)) or "user") if goes_on else "user"
+        if goes_on and not named and number > 1 and _PRONOUN.match(before):  # one step further back, and no more
+            named = _last_named(self._clauses.sentence(number - 2))
+        return (goes_on and named) or "user"
 
     def _is_own(self, mention: Mention, clause: Clause) -> bool:
         """Whether a question asks of something that the user has, rather than in general."""
@@ -244,12 +232,9 @@ class Subjects:
             return not re.search(r"면\s", before) and not re.match(r"(?:면|ㄹ 때|을 때|\s?때|거나)", after)
         if mention.language == "ko":
             own = re.search(r"(?<![가-힣])(?:제|내|저의|저는|제가|저)\s", before + " ") is not None
-            return mention.concept.kind != "drug" and (
-                own or _PERSONAL.match(after.lstrip("이가은는을를도 ")) is not None
-            )
-        if mention.concept.kind == "drug":
-            return _TAKEN.search(before) is not None
-        return _ENGLISH_PERSONAL.search(before) is not None
+            has = _PERSONAL.match(after.lstrip("이가은는을를도 ")) is not None
+            return mention.concept.kind != "drug" and (own or has)
+        return (_TAKEN if mention.concept.kind == "drug" else _ENGLISH_PERSONAL).search(before) is not None
 
 
 _NAMES: tuple[tuple[Subject, re.Pattern[str]], ...] = (

@@ -29,19 +29,15 @@ def beginnings(stem: str) -> tuple[str, ...]:
     lead, vowel, final = _parts(last)
     if final == _NONE:
         return tuple(dict.fromkeys(_open(head, last, lead, vowel)))
-    if final == _B and last not in _REGULAR_B:
-        return (
-            stem,
-            *(head + _syllable(lead, vowel, _NONE) + ending for ending in ("우", "워", "웠", "운", "울", "움")),
-        )
-    if final == _S and last in _IRREGULAR_S:
-        return (
-            stem,
-            *(head + _syllable(lead, vowel, _NONE) + ending for ending in ("어", "었", "은", "을", "음", "으")),
-        )
     if final == _L:
         return (stem, *(head + _syllable(lead, vowel, closing) for closing in (_N, _B, _NONE)))
-    return (stem,)
+    if final == _B and last not in _REGULAR_B:
+        endings = "우워웠운울움"
+    elif final == _S and last in _IRREGULAR_S:
+        endings = "어었은을음으"
+    else:
+        endings = ""
+    return (stem, *(head + _syllable(lead, vowel, _NONE) + ending for ending in endings))
 
 
 def _open(head: str, last: str, lead: int, vowel: int) -> list[str]:

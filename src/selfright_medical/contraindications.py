@@ -56,16 +56,14 @@ def things_asked(question: str) -> frozenset[str]:
 @functools.lru_cache(maxsize=2_048)
 def things_in(text: str) -> frozenset[str]:
     """Keys of the medicines that a text names; one that names a class names all that are of it."""
-    concepts = [mention.concept for mention in _spotter().find(text[:_LONGEST])]
-    members = (key for concept in concepts if concept.group == _CLASS for key in _of_class(concept))
-    return frozenset((*(concept.id for concept in concepts if concept.group != _CLASS), *members))
+    concepts = (mention.concept for mention in _spotter().find(text[:_LONGEST]))
+    return frozenset(key for one in concepts for key in (_of_class(one) if one.group == _CLASS else (one.id,)))
 
 
 def of_its_class(allergen: Concept) -> tuple[Concept, ...]:
     """The other medicines that who is allergic to ``allergen`` may not stand either; of a class, its members."""
     if allergen.group == _CLASS:
-        members = set(_of_class(allergen))
-        return tuple(medicine for medicine in _medicines() if medicine.id in members)
+        return tuple(medicine for medicine in _medicines() if medicine.id in _of_class(allergen))
     group = _CROSS_REACTING.get(allergen.id, allergen.group)
     if group not in _CROSS_REACTING.values():
         return ()
@@ -146,16 +144,15 @@ def concerns(question: str, profile: Profile, language: Language) -> tuple[Conce
     if not slots:
         return ()
     lowered = question.casefold()
-    found = [*_by_rules(lowered, slots, language), *_own_allergies(lowered, slots, language)]
+    found = [
+        Concern(rule.text[language], rule.words, rule.drugs, warns=rule.kinds == _ALLERGIES)
+        for rule in rules()
+        if any(_names(drug, lowered) for drug in rule.drugs) and any(_speaks(rule, slot) for slot in slots)
+    ]
+    found += _own_allergies(lowered, slots, language)
     dealt_with = {name for concern in found if "anaphyla" in concern.words for name in concern.about}
     found += _find_kindred_allergies(question, slots, dealt_with, language)
     return tuple({concern.text: concern for concern in found}.values())[:_MOST]
-
-
-def _by_rules(question: str, slots: list[Slot], language: Language) -> Iterator[Concern]:
-    for rule in rules():
-        if any(_names(drug, question) for drug in rule.drugs) and any(_speaks(rule, slot) for slot in slots):
-            yield Concern(rule.text[language], rule.words, rule.drugs, warns=rule.kinds == _ALLERGIES)
 
 
 def _own_allergies(question: str, slots: list[Slot], language: Language) -> Iterator[Concern]:

@@ -1,79 +1,49 @@
 """Dose, route, frequency and time of a medicine, from the words around its name."""
 
 import re
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 _DOSE = re.compile(
     r"(?<![\d.])(?P<number>\d{1,5}(?:[.,]\d{1,3})?)\s?(?P<unit>mg|mcg|[µμu]g|g(?![a-z/])|밀리그램"
     r"|마이크로그램|그램|IU|units?|단위|유닛|㎎|mEq)(?!/d?L|/m?[lL])(?![a-zA-Z])"
 )
-_DOSE_SPELLINGS = {
-    "mg": "밀리그램|㎎",
-    "mcg": "µg|μg|ug|마이크로그램",
-    "g": "그램",
-    "units": "unit|단위|유닛|iu",
-    "mEq": "meq",
-}
-_DOSE_UNITS = {spelling: unit for unit, spellings in _DOSE_SPELLINGS.items() for spelling in spellings.split("|")}
+_DOSE_UNITS = {
+    **dict.fromkeys(("밀리그램", "㎎"), "mg"), **dict.fromkeys(("µg", "μg", "ug", "마이크로그램"), "mcg"),
+    **dict.fromkeys(("unit", "단위", "유닛", "iu"), "units"), "그램": "g", "meq": "mEq",
+}  # fmt: skip
 _OF = re.compile(r"\s+of\s")  # 100 mg of Zoloft: the dose of what follows
 _BEFORE_OF = re.compile(r"\d[\w.,]*\s?[a-zA-Z㎎]+\s+of\s+(?:\w+\s+)?$")
 _COUNT = {
-    "한": 1,
-    "두": 2,
-    "세": 3,
-    "네": 4,
-    "once": 1,
-    "one": 1,
-    "twice": 2,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "thrice": 3,
-    "six": 6,
-    "eight": 8,
-    "twelve": 12,
-}
-_N = r"(?P<n>\d{1,2}|한|두|세|네|once|twice|thrice|one|two|three|four|five|six|eight|twelve)"
-_Reading = Callable[[re.Match[str]], str]
+    "한": 1, "once": 1, "one": 1, "두": 2, "twice": 2, "two": 2, "세": 3, "thrice": 3, "three": 3, "네": 4, "four": 4,
+    "five": 5, "six": 6, "eight": 8, "twelve": 12,
+}  # fmt: skip
+_N = rf"(?P<n>\d{{1,2}}|{'|'.join(_COUNT)})"
+_Rule = tuple[re.Pattern[str], str]
 
 
-class _Rule(NamedTuple):
-    pattern: re.Pattern[str]
-    reading: _Reading
-
-
-def _rule(pattern: str, reading: _Reading | str) -> _Rule:
-    said = reading if callable(reading) else (lambda _, reading=reading: reading)
-    return _Rule(re.compile(pattern, re.IGNORECASE), said)
-
-
-def _number(match: re.Match[str]) -> int:
-    said = match["n"].lower()
-    return _COUNT.get(said) or int(said)
+def _rule(pattern: str, reading: str) -> _Rule:
+    """What is looked for, and what it says; ``{}`` stands for the number that was found."""
+    return re.compile(pattern, re.IGNORECASE), reading
 
 
 _FREQUENCY = (
-    _rule(
-        rf"(?:하루|1일|매일|(?<![가-힣])일)\s?(?:에\s?)?{_N}\s?(?:번|회|차례)", lambda match: f"{_number(match)}/day"
-    ),
-    _rule(rf"(?:일주일|1주일|1주|매주|주)\s?(?:에\s?)?{_N}\s?(?:번|회|차례)", lambda match: f"{_number(match)}/week"),
-    _rule(rf"(?:한 ?달|1개월|월)\s?(?:에\s?)?{_N}\s?(?:번|회|차례)", lambda match: f"{_number(match)}/month"),
-    _rule(r"(?P<n>\d{1,2})\s?시간\s?(?:마다|간격)", lambda match: f"every {_number(match)} hours"),
-    _rule(r"(?P<n>\d{1,2})\s?개월\s?(?:마다|간격|에 한 번)", lambda match: f"every {_number(match)} months"),
-    _rule(r"(?P<n>\d{1,2})\s?주\s?(?:마다|간격)", lambda match: f"every {_number(match)} weeks"),
+    _rule(rf"(?:하루|1일|매일|(?<![가-힣])일)\s?(?:에\s?)?{_N}\s?(?:번|회|차례)", "{}/day"),
+    _rule(rf"(?:일주일|1주일|1주|매주|주)\s?(?:에\s?)?{_N}\s?(?:번|회|차례)", "{}/week"),
+    _rule(rf"(?:한 ?달|1개월|월)\s?(?:에\s?)?{_N}\s?(?:번|회|차례)", "{}/month"),
+    _rule(r"(?P<n>\d{1,2})\s?시간\s?(?:마다|간격)", "every {} hours"),
+    _rule(r"(?P<n>\d{1,2})\s?개월\s?(?:마다|간격|에 한 번)", "every {} months"),
+    _rule(r"(?P<n>\d{1,2})\s?주\s?(?:마다|간격)", "every {} weeks"),
     _rule(r"아침\s?[,·]?\s?점심\s?[,·]?\s?저녁", "3/day"),
     _rule(r"아침\s?(?:이랑|과|하고|,|·)?\s?저녁", "2/day"),
-    _rule(r"\bq\.?\s?(?P<n>\d{1,2})\s?h(?:rs?|ours?)?\b", lambda match: f"every {_number(match)} hours"),
-    _rule(rf"\bevery\s+{_N}\s*(?:hours?|hrs?)", lambda match: f"every {_number(match)} hours"),
-    _rule(rf"\bevery\s+{_N}\s*months?", lambda match: f"every {_number(match)} months"),
-    _rule(rf"\bevery\s+{_N}\s*weeks?", lambda match: f"every {_number(match)} weeks"),
+    _rule(r"\bq\.?\s?(?P<n>\d{1,2})\s?h(?:rs?|ours?)?\b", "every {} hours"),
+    _rule(rf"\bevery\s+{_N}\s*(?:hours?|hrs?)", "every {} hours"),
+    _rule(rf"\bevery\s+{_N}\s*months?", "every {} months"),
+    _rule(rf"\bevery\s+{_N}\s*weeks?", "every {} weeks"),
     _rule(r"\b(?:bid|b\.i\.d)\b", "2/day"),
     _rule(r"\b(?:tid|t\.i\.d)\b", "3/day"),
     _rule(r"\b(?:qid|q\.i\.d)\b", "4/day"),
-    _rule(rf"\b{_N}\s*(?:times?)?\s*(?:a|per|each|every)?\s*(?:day|daily)\b", lambda match: f"{_number(match)}/day"),
-    _rule(rf"\b{_N}\s*(?:times?)?\s*(?:a|per|each|every)?\s*(?:week|weekly)\b", lambda match: f"{_number(match)}/week"),
+    _rule(rf"\b{_N}\s*(?:times?)?\s*(?:a|per|each|every)?\s*(?:day|daily)\b", "{}/day"),
+    _rule(rf"\b{_N}\s*(?:times?)?\s*(?:a|per|each|every)?\s*(?:week|weekly)\b", "{}/week"),
     _rule(
         r"\b(?:qd|q\.d|qam|q\.a\.m|qpm|qhs|q\.h\.s|nightly|daily)\b|\b(?:every|each)\s+(?:day|morning|night"
         r"|evening)\b|매일|날마다", "1/day"),
@@ -107,7 +77,8 @@ _ROUTE = (
 def details_of(before: str, name: str, after: str) -> Mapping[str, str]:
     """What the words before, in and behind a medicine's name say: ``dose``, ``frequency``, ``timing``, ``route``."""
     found: dict[str, str] = {}
-    if dose := _dose(_of(before), last=True) or _dose(after) or _dose(before[-30:], last=True):
+    of = _BEFORE_OF.search(before[-30:])  # 20 mg of
+    if dose := _dose(of.group() if of else "", last=True) or _dose(after) or _dose(before[-30:], last=True):
         found["dose"] = dose
     around = f"{before} {after}"
     if frequency := _find_rule(_FREQUENCY, after) or _find_rule(_FREQUENCY, before):
@@ -120,16 +91,11 @@ def details_of(before: str, name: str, after: str) -> Mapping[str, str]:
     return found
 
 
-def _of(before: str) -> str:
-    """The words ``20 mg of`` at the end, if they are there."""
-    found = _BEFORE_OF.search(before[-30:])
-    return found.group() if found else ""
-
-
 def _find_rule(rules: tuple[_Rule, ...], text: str) -> str | None:
-    for rule in rules:
-        if match := rule.pattern.search(text):
-            return rule.reading(match)
+    for pattern, reading in rules:
+        if match := pattern.search(text):
+            said = match.groupdict().get("n") or ""
+            return reading.format(_COUNT.get(said.lower()) or int(said or 0))
     return None
 
 

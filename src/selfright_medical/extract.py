@@ -1,17 +1,17 @@
 """Reads what a message says of the user's health, offline: rules, units and the lexicon."""
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from selfright.background import run_in_thread
-from selfright.domain.slots import Slot, Subject
+from selfright.domain.slots import Slot
 from selfright_medical.allergies import GENERAL, denials, read_allergies
 from selfright_medical.complaints import complaints
 from selfright_medical.doses import details_of
 from selfright_medical.lexicon import load_lexicon
-from selfright_medical.measures import Value, read_values
-from selfright_medical.person import Fact, read_person
+from selfright_medical.measures import read_values
+from selfright_medical.person import read_person
 from selfright_medical.scopes import Scopes
 from selfright_medical.spotting import Mention, longest, spotter
 
@@ -33,12 +33,8 @@ _SEVERITY = (
 )
 
 
-class NameSource(Protocol):
-    """A further reader of names, such as ``MedCatNames``."""
-
-    def find(self, text: str) -> Sequence[Mention]:
-        """The names in the order of the text, side by side."""
-        ...
+Names = Callable[[str], Sequence[Mention]]
+"""A further reader of names, such as ``MedCatNames``: those of a text in their order, side by side."""
 
 
 class MedicalExtractor:
@@ -49,7 +45,7 @@ class MedicalExtractor:
     ``also``: names that the lexicon lacks; of names that overlap the longer one holds, and of equals the lexicon's.
     """
 
-    def __init__(self, also: NameSource | None = None) -> None:
+    def __init__(self, also: Names | None = None) -> None:
         self._also = also
 
     async def extract(self, text: str, turn: int = 0) -> tuple[Slot, ...]:
@@ -65,23 +61,21 @@ class MedicalExtractor:
         text = text[:MAX_CHARACTERS]
         scopes = Scopes(text)
         values = read_values(text)
-        mentions = _mentions(text, values, self._also.find(text) if self._also else ())
+        mentions = _mentions(text, values, self._also(text) if self._also else ())
         slots = [
-            *_persons(scopes, read_person(text), turn),
-            *_measure_slots(scopes, values, turn),
-            *_name_slots(text, scopes, mentions, turn),
-            *_deny_slots(scopes, mentions, turn),
+            *(_with_subject(slot, scopes) for slot in (*read_person(text), *values)),
+            *_name_slots(text, scopes, mentions),
         ]
-        return tuple(sorted(slots, key=lambda slot: (slot.start, slot.end)))
+        return tuple(replace(slot, turn=turn) for slot in sorted(slots, key=lambda slot: (slot.start, slot.end)))
 
 
-def _mentions(text: str, values: Sequence[Value], also: Sequence[Mention]) -> list[Mention]:
+def _mentions(text: str, values: Sequence[Slot], also: Sequence[Mention]) -> list[Mention]:
     """Names and complaints; of those that overlap the longest. A name that was read with its value is no medicine."""
     found = [*complaints().find(text), *spotter("condition", "symptom", "drug", "allergen", "lab").find(text), *also]
     found += [
         Mention(load_lexicon().concepts["symptom:fever"], value.start, value.start + 1, "ko", verbal=True)
         for value in values
-        if value.slot == "temperature" and text.startswith("열", value.start)
+        if value.name == "temperature" and text.startswith("열", value.start)
     ]
     measured = bytearray(len(text))
     for value in values:
@@ -90,74 +84,40 @@ def _mentions(text: str, values: Sequence[Value], also: Sequence[Mention]) -> li
     return [mention for mention in longest(found, len(text)) if not measured[mention.start]]
 
 
-def _persons(scopes: Scopes, facts: Sequence[Fact], turn: int) -> Iterator[Slot]:
-    for fact in facts:
-        subject: Subject = fact.subject or scopes.subject_at(fact.start, fact.end)
-        yield Slot(
-            fact.slot,
-            fact.value,
-            fact.unit,
-            fact.negated,
-            subject,
-            turn=turn,
-            start=fact.start,
-            end=fact.end,
-            details=fact.details,
-        )
+def _with_subject(slot: Slot, scopes: Scopes) -> Slot:
+    return slot if slot.subject != "user" else replace(slot, subject=scopes.subject_at(slot.start, slot.end))
 
 
-def _measure_slots(scopes: Scopes, values: Sequence[Value], turn: int) -> Iterator[Slot]:
-    for value in values:
-        subject = scopes.subject_at(value.start, value.end)
-        yield Slot(value.slot, value.value, value.unit, subject=subject, turn=turn, start=value.start, end=value.end)
-
-
-def _name_slots(text: str, scopes: Scopes, mentions: Sequence[Mention], turn: int) -> Iterator[Slot]:
-    allergies = {found.mention.start: found for found in read_allergies(scopes.clauses, mentions)}
-    near = _neighbours([one for one in mentions if one.concept.kind == "drug"])
+def _name_slots(text: str, scopes: Scopes, mentions: Sequence[Mention]) -> Iterator[Slot]:
+    read = read_allergies(scopes.clauses, mentions)
+    for start, end in denials(scopes.clauses, read):  # an allergy that is said later contradicts it
+        yield _with_subject(Slot("allergies", "any", negated=True, start=start, end=end), scopes)
+    allergies = {found.mention.start: found for found in read}
+    drugs = [one for one in mentions if one.concept.kind == "drug"]
+    near = {one.start: drugs[max(0, place - 3) : place + 4] for place, one in enumerate(drugs)}
     for mention in mentions:
-        medicines = near.get(mention.start, ())
-        standing = scopes.of(mention)
-        value, details = mention.concept.name(mention.language), {KEY: mention.concept.id}
-        found = allergies.get(mention.start)
-        if found:
-            subject: Subject = scopes.subject_of_allergy(mention)
-            yield _slot("allergies", value, mention, turn, details, negated=found.negated, subject=subject)
+        details = {KEY: mention.concept.id}
+        slot = Slot("allergies", mention.concept.name(mention.language), start=mention.start, end=mention.end)
+        if found := allergies.get(mention.start):
+            subject = scopes.subject_of_allergy(mention)
+            yield replace(slot, negated=found.negated, subject=subject, details=tuple(details.items()))
             continue
-        name = _SLOT_OF.get(mention.concept.kind, "")
+        name, medicines = _SLOT_OF.get(mention.concept.kind, ""), near.get(mention.start, ())
         if not name or mention.concept.id in GENERAL or _is_form_of(text, mention, medicines):
             continue
+        standing = scopes.of(mention)
         if name == "medications":
             details |= _dosing(text, scopes, mention, medicines)
         else:
             details |= _qualities(text, mention, unsure=standing.unsure and name == "conditions")
-        slot = _slot(name, value, mention, turn, details, negated=standing.negated, subject=standing.subject)
-        yield slot if standing.time == "current" else _in_the_past(slot)
-
-
-def _deny_slots(scopes: Scopes, mentions: Sequence[Mention], turn: int) -> Iterator[Slot]:
-    """That somebody has no allergies: one that is said later contradicts it."""
-    for start, end in denials(scopes.clauses, read_allergies(scopes.clauses, mentions)):
-        subject = scopes.subject_at(start, end)
-        yield Slot("allergies", "any", negated=True, subject=subject, turn=turn, start=start, end=end)
-
-
-def _neighbours(medicines: Sequence[Mention]) -> dict[int, Sequence[Mention]]:
-    """For each medicine, by its place, those around it and itself."""
-    return {one.start: medicines[max(0, place - 3) : place + 4] for place, one in enumerate(medicines)}
-
-
-def _slot(
-    name: str, value: str, mention: Mention, turn: int, details: dict[str, str], *, negated: bool, subject: Subject
-) -> Slot:
-    pairs = tuple(sorted(details.items()))
-    return Slot(name, value, None, negated, subject, turn=turn, start=mention.start, end=mention.end, details=pairs)
-
-
-def _in_the_past(slot: Slot) -> Slot:
-    from dataclasses import replace
-
-    return replace(slot, time="past")
+        yield replace(
+            slot,
+            name=name,
+            negated=standing.negated,
+            subject=standing.subject,
+            time=standing.time,
+            details=tuple(sorted(details.items())),
+        )
 
 
 def _is_form_of(text: str, mention: Mention, medicines: Sequence[Mention]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from selfright.domain.errors import InputError
 from selfright.domain.slots import Slot
 from selfright_medical.measures import VALUES, read_value
-from selfright_medical.person import Fact, read_person
+from selfright_medical.person import read_person
 from selfright_medical.wording import key_slot
 
 _PRESSURE = "blood_pressure"
@@ -38,16 +38,16 @@ def _of_person(slot: Slot) -> Slot:
     return replace(slot, value=fact.value, unit=fact.unit, negated=slot.negated or fact.negated, details=details)
 
 
-def _ages(said: str) -> Iterator[Fact]:
+def _ages(said: str) -> Iterator[Slot]:
     for text in (f"aged {said}", f"{said} old", f"생후 {said}", said):
-        yield from (fact for fact in read_person(text) if fact.slot == "age" and fact.end - fact.start == len(text))
+        yield from (fact for fact in read_person(text) if fact.name == "age" and fact.end - fact.start == len(text))
 
 
-def _pregnancies(said: str) -> Iterator[Fact]:
+def _pregnancies(said: str) -> Iterator[Slot]:
     number = f"{said} weeks" if said.isdecimal() else said
     for text in (said, f"{number} pregnant", f"임신 {said}", f"{said} 중"):
         whole = (fact for fact in read_person(text) if text == said or fact.end - fact.start == len(text))
-        yield from (fact for fact in whole if fact.slot == "pregnancy")
+        yield from (fact for fact in whole if fact.name == "pregnancy")
 
 
 def _measure(slot: Slot) -> Slot:

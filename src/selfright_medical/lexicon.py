@@ -69,19 +69,17 @@ def load_lexicon() -> Lexicon:
     folder = resources.files(__package__).joinpath("data")
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         kind, _, field = file.name.removesuffix(".tsv").partition("_")
-        if file.name.endswith(".tsv") and kind in KINDS:
-            for place, line in _lines(file.name, file.read_text(encoding="utf-8")):
-                concept = _concept(place, line, kind, field)
-                if concept.id in concepts:
-                    raise ValueError(f"{place}: {concept.id} is there already; put the names into one line")
-                concepts[concept.id] = concept
+        if not file.name.endswith(".tsv") or kind not in KINDS:
+            continue
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            place = f"{file.name}, line {number}"
+            concept = _concept(place, line, kind, field)
+            if concept.id in concepts:
+                raise ValueError(f"{place}: {concept.id} is there already; put the names into one line")
+            concepts[concept.id] = concept
     return Lexicon(MappingProxyType(concepts))
-
-
-def _lines(name: str, text: str) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip() and not line.startswith("#"):
-            yield f"{name}, line {number}", line
 
 
 def _concept(place: str, line: str, kind: Kind, field: str) -> Concept:
@@ -96,14 +94,8 @@ def _concept(place: str, line: str, kind: Kind, field: str) -> Concept:
     english, korean = ([name.removeprefix(_BRAND) for name in side] for side in names)
     brands = tuple(name.removeprefix(_BRAND) for side in names for name in side if name.startswith(_BRAND))
     key = re.sub(r"[^a-z0-9]+", "-", english[0].lower()).strip("-")
-    return Concept(
-        id=f"{kind}:{key}",
-        kind=kind,
-        forms_en=tuple(english),
-        forms_ko=tuple(korean),
-        group=columns[2].strip() if kind == "drug" else field,
-        brands=brands,
-    )
+    group = columns[2].strip() if kind == "drug" else field
+    return Concept(f"{kind}:{key}", kind, tuple(english), tuple(korean), group, brands)
 
 
 WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ÿ0-9]+")
@@ -116,24 +108,16 @@ def fold(word: str) -> str:
     plain = word.lower()
     if not plain.isascii():
         plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
-    plain = _singular(plain.replace("ae", "e").replace("oe", "e").replace("sulph", "sulf"))
+    plain = plain.replace("ae", "e").replace("oe", "e").replace("sulph", "sulf")
+    if len(plain) >= _SHORT and plain.endswith("s") and not plain.endswith(("ss", "us", "is")):
+        plain = plain[:-3] + "y" if plain.endswith("ies") else plain[:-1]
     return plain[:-2] + "r" if plain.endswith("our") else plain
-
-
-def _singular(word: str) -> str:
-    if len(word) < _SHORT or not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return word
-    return word[:-3] + "y" if word.endswith("ies") else word[:-1]
 
 
 def words(text: str) -> list[tuple[str, int, int]]:
     """The folded words of ``text`` with their spans; a possessive s is no word."""
     skipped = {match.start() + 1 for match in _POSSESSIVE.finditer(text)}
-    return [
-        (fold(match.group()), match.start(), match.end())
-        for match in WORD.finditer(text)
-        if match.start() not in skipped
-    ]
+    return [(fold(found.group()), *found.span()) for found in WORD.finditer(text) if found.start() not in skipped]
 
 
 def first_word(text: str) -> str:

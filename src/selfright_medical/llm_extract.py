@@ -106,32 +106,8 @@ LONGEST = 4_000
 
 MOST_FACTS = 40
 ALLERGIES = "allergies"
+_UNCERTAIN = (("certainty", "uncertain"),)
 _MOST_TOKENS = 2_048  # forty facts, and room for a model that thinks first
-
-
-@dataclass(frozen=True, slots=True)
-class _Fact:
-    kind: str
-    start: int
-    end: int
-    negated: bool
-    subject: Subject
-    time: SlotTime
-    certain: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Pointed:
-    """The model's words as a source of names."""
-
-    mentions: Sequence[Mention]
-
-    def find(self, _text: str) -> Sequence[Mention]:
-        return self.mentions
-
-
-def _no_matter() -> None:
-    """Nobody need know that the rules stood in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +121,7 @@ class ModelExtractor:
 
     chat: ChatModel
     rules: SlotExtractor
-    stood_in: Callable[[], None] = _no_matter
+    stood_in: Callable[[], None] = lambda: None
 
     async def extract(self, text: str, turn: int = 0) -> tuple[Slot, ...]:
         """The facts in the order in which they stand."""
@@ -158,14 +134,13 @@ class ModelExtractor:
         except (ModelUnavailable, ModelRejected, ReplyUnusable):
             self.stood_in()
             return await self.rules.extract(text, turn)
-        pointed = longest((_mention(text, fact) for fact in facts), len(text))
-        read = await MedicalExtractor(also=_Pointed(pointed)).extract(text, turn)
-        slots = [slot for slot in (_as_meant(slot, facts) for slot in read) if slot]
+        pointed = longest((_mention(fact) for fact in facts), len(text))
+        read = await MedicalExtractor(also=lambda _text: pointed).extract(text, turn)
         unread = (fact for fact in facts if not any(_meet(fact, slot) for slot in read))
-        slots += [slot for slot in (_slot(text, fact, turn) for fact in unread) if slot]
-        return tuple(sorted(slots, key=lambda slot: (slot.start, slot.end)))
+        slots = (*(_as_meant(slot, facts) for slot in read), *(_slot(fact, turn) for fact in unread))
+        return tuple(sorted(filter(None, slots), key=lambda slot: (slot.start, slot.end)))
 
-    async def _facts(self, text: str) -> list[_Fact]:
+    async def _facts(self, text: str) -> list[Slot]:
         system, user = extraction_prompt(text, language_of(text))
         request = ChatRequest(Job.EXTRACT, system, user, max_tokens=_MOST_TOKENS, schema=SCHEMA)
         facts = ((await self.chat.complete(request)).data or {}).get("facts")
@@ -174,20 +149,20 @@ class ModelExtractor:
         return [*_place_facts(text, facts)]
 
 
-def _place_facts(text: str, facts: Sequence[object]) -> Iterator[_Fact]:
-    """The facts at their places; the same words quoted again are the next ones like them."""
+def _place_facts(text: str, facts: Sequence[object]) -> Iterator[Slot]:
+    """The facts at their places, in the model's words; the same words quoted again are the next ones like them."""
     reached: dict[str, int] = {}
     for said in facts:
-        fact, quote = _check_fact(said)
-        start = text.find(quote, reached.get(quote, 0))
+        fact = _check_fact(said)
+        start = text.find(fact.value, reached.get(fact.value, 0))
         if start < 0:
             raise ReplyUnusable("the model quoted words that the message does not hold; ask again")
-        reached[quote] = start + len(quote)
-        yield replace(fact, start=start, end=start + len(quote))
+        reached[fact.value] = end = start + len(fact.value)
+        yield replace(fact, start=start, end=end)
 
 
-def _check_fact(fact: object) -> tuple[_Fact, str]:
-    """The fact, which has no place yet, and the words it was told by."""
+def _check_fact(fact: object) -> Slot:
+    """The fact, which has no place yet; its value is the words it was told by."""
     said = fact if isinstance(fact, Mapping) else {}
     kind, quote, subject, time = (said.get(name) for name in ("kind", "quote", "subject", "time"))
     negated, certain = said.get("negated"), said.get("certain", True)
@@ -197,32 +172,33 @@ def _check_fact(fact: object) -> tuple[_Fact, str]:
         raise ReplyUnusable("true or false was expected for 'negated' and 'certain', and something else came")
     if subject not in SUBJECTS or time not in TIMES:
         raise ReplyUnusable(f"a subject of {SUBJECTS} and a time of {TIMES} were expected, and something else came")
-    return _Fact(str(kind), -1, -1, negated, cast("Subject", subject), cast("SlotTime", time), certain), quote
+    details = () if certain else _UNCERTAIN
+    return Slot(str(kind), quote, None, negated, cast("Subject", subject), cast("SlotTime", time), details=details)
 
 
-def _mention(text: str, fact: _Fact) -> Mention:
+def _mention(fact: Slot) -> Mention:
     """The lexicon's concept when the quoted words hold one, else a new one by these words."""
-    quote, kind = text[fact.start : fact.end], KINDS[fact.kind]
+    quote, kind = fact.value, KINDS[fact.name]
     known = spotter("condition", "symptom", "drug", "allergen").find(quote)
     fitting = next((one.concept for one in known if one.concept.kind in (kind, "allergen")), None)
     concept = fitting or Concept(f"said:{quote.casefold()}", kind, (quote,), (quote,), "said")
     return Mention(concept, fact.start, fact.end, language_of(quote))
 
 
-def _as_meant(slot: Slot, facts: Sequence[_Fact]) -> Slot | None:
+def _as_meant(slot: Slot, facts: Sequence[Slot]) -> Slot | None:
     """A slot of the rules as the model says it is meant; none for a name that it did not point at."""
     if slot.name not in KINDS:
         return slot
     fact = next((one for one in facts if _meet(one, slot)), None)
-    if ALLERGIES in (slot.name, fact.kind if fact else ""):
+    if ALLERGIES in (slot.name, fact.name if fact else ""):
         return _allergy(slot, fact)
     if fact is None:
         return None
-    meant = replace(slot, name=fact.kind, negated=fact.negated, subject=fact.subject, time=fact.time)
+    meant = replace(slot, name=fact.name, negated=fact.negated, subject=fact.subject, time=fact.time)
     return _if_sure(meant, fact)
 
 
-def _allergy(slot: Slot, fact: _Fact | None) -> Slot | None:
+def _allergy(slot: Slot, fact: Slot | None) -> Slot | None:
     """An allergy that nothing speaks against; what the rules read as one stays one if the model is silent about it.
 
     Where one of the two denies what the other states, or the model is unsure, it is unclear what the user cannot stand,
@@ -230,36 +206,28 @@ def _allergy(slot: Slot, fact: _Fact | None) -> Slot | None:
     """
     if fact is None:
         return slot
-    read = slot.name == ALLERGIES
-    if not fact.certain or (slot.negated if read else False) != fact.negated:
+    if fact.details or (slot.negated and slot.name == ALLERGIES) != fact.negated:
         return None
-    return replace(slot, name=ALLERGIES, subject=fact.subject, time=fact.time, details=_only_key(slot))
+    key = tuple(pair for pair in slot.details if pair[0] == KEY)
+    return replace(slot, name=ALLERGIES, subject=fact.subject, time=fact.time, details=key)
 
 
-def _if_sure(slot: Slot, fact: _Fact) -> Slot | None:
+def _if_sure(slot: Slot, fact: Slot) -> Slot | None:
     """What is not certain is a suspected condition, and of anything else nothing to keep."""
-    details = dict(slot.details)
-    details.pop("certainty", None)
-    if not fact.certain:
-        if slot.name != "conditions":
-            return None
-        details["certainty"] = "uncertain"
+    if fact.details and slot.name != "conditions":
+        return None
+    details = {name: value for name, value in slot.details if name != "certainty"} | dict(fact.details)
     return replace(slot, details=tuple(sorted(details.items())))
 
 
-def _only_key(slot: Slot) -> tuple[tuple[str, str], ...]:
-    return tuple(pair for pair in slot.details if pair[0] == KEY)
-
-
-def _slot(text: str, fact: _Fact, turn: int) -> Slot | None:
+def _slot(fact: Slot, turn: int) -> Slot | None:
     """What only the model sees as a fact: 계란을 먹으면 큰일 나요. An allergy that only it denies is none."""
-    if fact.kind == ALLERGIES and (fact.negated or not fact.certain):
+    if fact.name == ALLERGIES and (fact.negated or fact.details):
         return None
-    mention = _mention(text, fact)
+    mention = _mention(fact)
     value, details = mention.concept.name(mention.language), ((KEY, mention.concept.id),)
-    slot = Slot(fact.kind, value, None, fact.negated, fact.subject, fact.time, turn, fact.start, fact.end, details)
-    return _if_sure(slot, fact)
+    return _if_sure(replace(fact, value=value, turn=turn, details=details), fact)
 
 
-def _meet(fact: _Fact, slot: Slot) -> bool:
+def _meet(fact: Slot, slot: Slot) -> bool:
     return slot.name in KINDS and fact.start < slot.end and slot.start < fact.end

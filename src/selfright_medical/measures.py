@@ -2,22 +2,17 @@
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import fields
 
+from selfright.domain.slots import Slot
 from selfright_medical.lexicon import load_lexicon
 from selfright_medical.spotting import apart
 from selfright_medical.units import Measure, as_number, format_value, measure_table, normalize
 
-
-def _measure(row: Mapping[str, Any]) -> Measure:
-    bounds = row["low"], row["high"], row.get("decimals", 0), row.get("molar", 0.0)
-    return Measure(row["slot"], row["unit"], *bounds, bare=tuple(row.get("bare", ())))
-
-
+_FIELDS = {each.name for each in fields(Measure)}
 MEASURED = {
-    concept: _measure(row)
+    concept: Measure(**{name: value for name, value in row.items() if name in _FIELDS})
     for row in measure_table()
     if "unit" in row
     for concept in row.get("concepts", [row["slot"].replace("_", "-")])
@@ -90,87 +85,70 @@ _BACK = 24
 _FEET_CM, _INCH_CM = 30.48, 2.54
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A measured value in its own unit, and where it stands."""
-
-    slot: str
-    value: str
-    unit: str | None
-    start: int
-    end: int
-
-
-def read_values(text: str) -> list[Value]:
+def read_values(text: str) -> list[Slot]:
     """The values in the order of the text; of several readings of one place the first kind wins."""
     kept = apart((*_pressures(text), *_heights(text), *_named_values(text), *_alone(text)), len(text))
     return sorted(_pair([*kept]), key=lambda value: value.start)
 
 
-def read_value(slot: str, text: str) -> Value | None:
+def read_value(slot: str, text: str) -> Slot | None:
     """What ``text`` says of a slot that is known, in the slot's own unit: 7.8 mmol/L. None for what cannot be."""
     if slot in VALUES:
         match = _ALONE.fullmatch(text.strip())
         return next(_read(VALUES[slot], match), None) if match else None
-    found = [value for value in _pressures(f"BP {text}") if value.slot == slot]
+    found = [value for value in _pressures(f"BP {text}") if value.name == slot]
     return found[0] if len(found) == 1 else None
 
 
-def _pressures(text: str) -> Iterator[Value]:
+def _pressures(text: str) -> Iterator[Slot]:
     for match in _PRESSURE.finditer(text):
         high, low = int(match["high"]), int(match["low"])
         if not (match["name"] or match["unit"]) or _LIMIT_AFTER.match(text, match.end()):
             continue
         if 60 <= high <= 280 and 30 <= low <= 180 and low < high:
-            yield Value("blood_pressure", f"{high}/{low}", "mmHg", match.start("high"), match.end())
+            yield Slot("blood_pressure", f"{high}/{low}", "mmHg", start=match.start("high"), end=match.end())
 
 
-def _named_values(text: str) -> Iterator[Value]:
+def _named_values(text: str) -> Iterator[Slot]:
     pattern, by_name = _patterns()
     for match in pattern.finditer(text):
-        if not _LIMIT_AFTER.match(text, match.end()) and not _LIMIT_BEFORE.search(
-            _just_before(text, match.start("number"))
-        ):
+        number = match.start("number")
+        if not (_LIMIT_AFTER.match(text, match.end()) or _LIMIT_BEFORE.search(text[max(0, number - _BACK) : number])):
             measure = by_name[" ".join(match["name"].lower().split())]
-            later = _THEN.match(text, match.end())
-            yield from _read(measure, match, later or match)
+            yield from _read(measure, match, _THEN.match(text, match.end()))
 
 
-def _alone(text: str) -> Iterator[Value]:
+def _alone(text: str) -> Iterator[Slot]:
     for pattern, concept in _STANDING_ALONE:
         for match in pattern.finditer(text):
             if not _LIMIT_AFTER.match(text, match.end()):
                 yield from _read(MEASURED[concept], match)
 
 
-def _heights(text: str) -> Iterator[Value]:
+def _heights(text: str) -> Iterator[Slot]:
     for match in _FEET.finditer(text):
         if match["inches"] or re.match(r"\s*tall", text[match.end() :]):
             value = int(match["feet"]) * _FEET_CM + int(match["inches"] or 0) * _INCH_CM
-            yield Value("height", format_value(round(value, 1)), "cm", match.start(), match.end())
+            yield Slot("height", format_value(round(value, 1)), "cm", start=match.start(), end=match.end())
 
 
-def _just_before(text: str, place: int) -> str:
-    return text[max(0, place - _BACK) : place]
-
-
-def _read(measure: Measure, match: re.Match[str], said: re.Match[str] | None = None) -> Iterator[Value]:
+def _read(measure: Measure, match: re.Match[str], said: re.Match[str] | None = None) -> Iterator[Slot]:
     """The value of a match; ``said``: where its number stands, if that is elsewhere."""
     said = said or match
     value = normalize(measure, as_number(said["number"]), said["unit"] or "")
     if value is not None:
-        yield Value(measure.slot, format_value(value), measure.unit or None, match.start(), said.end())
+        yield Slot(measure.slot, format_value(value), measure.unit or None, start=match.start(), end=said.end())
 
 
-def _pair(values: list[Value]) -> list[Value]:
+def _pair(values: list[Slot]) -> list[Slot]:
     """Systolic and diastolic pressure told apart become one value; a half alone keeps its name."""
-    halves = {value.slot: value for value in values if value.slot in ("systolic", "diastolic")}
+    halves = {value.name: value for value in values if value.name in ("systolic", "diastolic")}
     if len(halves) < 2:
         return values
     high, low = halves["systolic"], halves["diastolic"]
     start, end = min(high.start, low.start), max(high.end, low.end)
-    whole = Value("blood_pressure", f"{high.value}/{low.value}", "mmHg", start, end)
-    return [*(value for value in values if value.slot not in halves), whole]
+    whole = Slot("blood_pressure", f"{high.value}/{low.value}", "mmHg", start=start, end=end)
+    return [*(value for value in values if value.name not in halves), whole]
 
 
 @functools.cache

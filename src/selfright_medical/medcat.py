@@ -5,61 +5,51 @@ Load packs only from people you trust: some components of a pack are stored in a
 
 import importlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from selfright.domain.errors import MissingExtra, SettingsError
 from selfright_medical.lexicon import Concept, Kind, load_lexicon, words
 from selfright_medical.spotting import Mention, longest, spotter
 
-SEMANTIC_TYPES: Mapping[str, Kind] = MappingProxyType(
-    {
-        **dict.fromkeys(("T019", "T020", "T033", "T037", "T046", "T047", "T048", "T049", "T190", "T191"), "condition"),
-        "T184": "symptom",
-        **dict.fromkeys(("T109", "T121", "T125", "T127", "T195", "T200"), "drug"),
-        **{kind: kind for kind in ("condition", "symptom", "drug")},
-        **dict.fromkeys(("disorder", "disease", "Disease"), "condition"),
-        **dict.fromkeys(("medicinal product", "substance", "Chemical"), "drug"),
-    }
-)
+_TYPES: Mapping[Kind, str] = {
+    "condition": "t019 t020 t033 t037 t046 t047 t048 t049 t190 t191 disorder disease condition",
+    "symptom": "t184 symptom",
+    "drug": "t109 t121 t125 t127 t195 t200 substance chemical drug",
+}
+_KIND_OF: dict[str, Kind] = {name: kind for kind, names in _TYPES.items() for name in names.split()} | {
+    "medicinal product": "drug"
+}
 """A pack's types → kinds: semantic types of UMLS, tags of SNOMED CT, our own kinds; others are passed over."""
-
-
-class Annotator(Protocol):
-    """What is used of ``medcat.cat.CAT``."""
-
-    def get_entities(self, text: str) -> Any:
-        """``{"entities": {number: {"start", "end", "cui", "pretty_name", "type_ids", "acc", …}}}``."""
-        ...
+_SURE = 0.3  # the least accuracy
 
 
 class MedCatNames:
     """A source of mentions for ``MedicalExtractor(also=…)``.
 
     A concept that the lexicon knows by one of its names becomes the lexicon's; any other keeps the pack's name, with
-    the key ``medcat:`` and its id. ``types``: which of the pack's types are read as what; ``sure``: the least accuracy.
+    the key ``medcat:`` and its id. ``pack`` is a ``medcat.cat.CAT``, or what gives entities as that does.
     """
 
-    def __init__(self, pack: Annotator, types: Mapping[str, Kind] = SEMANTIC_TYPES, sure: float = 0.3) -> None:
-        self._pack, self._sure = pack, sure
-        self._types = {name.casefold(): kind for name, kind in types.items()}
+    def __init__(self, pack: Any) -> None:
+        self._pack = pack
 
-    def find(self, text: str) -> list[Mention]:
+    def __call__(self, text: str) -> list[Mention]:
         """The pack's mentions, the longest of those that overlap, in the order of the text."""
         found = self._pack.get_entities(text)["entities"].values()
-        read = ((entity, self._kind(entity)) for entity in found if float(entity.get("acc", 1.0)) >= self._sure)
+        sure = (entity for entity in found if float(entity.get("acc", 1.0)) >= _SURE)
         mentions = (
             Mention(_concept(entity, kind), int(entity["start"]), int(entity["end"]), "en")
-            for entity, kind in read
-            if kind
+            for entity in sure
+            if (kind := _kind(entity))
         )
         return longest(mentions, len(text))
 
-    def _kind(self, entity: Mapping[str, Any]) -> Kind | None:
-        types: Iterable[str] = entity.get("type_ids") or ()
-        return next((self._types[name] for one in types if (name := str(one).casefold()) in self._types), None)
+
+def _kind(entity: Mapping[str, Any]) -> Kind | None:
+    types = (str(one).casefold() for one in entity.get("type_ids") or ())
+    return next((_KIND_OF[name] for name in types if name in _KIND_OF), None)
 
 
 def _concept(entity: Mapping[str, Any], kind: Kind) -> Concept:

@@ -3,19 +3,21 @@
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
-from pathlib import Path
+from itertools import islice
 
 from selfright.domain.packs import DomainPack, Pointer
 from selfright.domain.passages import Language
-from selfright.domain.ports import ChatModel, SlotExtractor, TermLexicon
-from selfright.domain.slots import Slot
 from selfright_medical.complaints import complaints
 from selfright_medical.contraindications import concerns, things_asked, things_in
+from selfright_medical.extract import MedicalExtractor
+from selfright_medical.given import read_given
 from selfright_medical.lexicon import Concept, load_lexicon
+from selfright_medical.llm_extract import ModelExtractor
+from selfright_medical.medcat import load_medcat
 from selfright_medical.red_flags import urgent
-from selfright_medical.spotting import Mention, Spotter, spotter
+from selfright_medical.spotting import Mention, spotter
 from selfright_medical.wording import KINDS, OF_OTHER_FIELDS, names, summary, terms, vocabulary
 
 
@@ -72,36 +74,6 @@ def is_medical(text: str) -> bool:
     return any(text[mention.start : mention.end] not in OF_OTHER_FIELDS for mention in found)
 
 
-def _extractor() -> SlotExtractor:
-    from selfright_medical.extract import MedicalExtractor
-
-    return MedicalExtractor()
-
-
-def _model_extractor(chat: ChatModel, rules: SlotExtractor, stood_in: Callable[[], None]) -> SlotExtractor:
-    from selfright_medical.llm_extract import ModelExtractor
-
-    return ModelExtractor(chat, rules, stood_in)
-
-
-def _linker(model: Path) -> SlotExtractor:
-    from selfright_medical.extract import MedicalExtractor
-    from selfright_medical.medcat import load_medcat
-
-    return MedicalExtractor(also=load_medcat(model))
-
-
-def _key_slot(slot: Slot) -> Slot:
-    from selfright_medical.given import read_given
-
-    return read_given(slot)
-
-
-def _lexicon() -> TermLexicon:
-
-    return BilingualLexicon()
-
-
 HINTS: dict[Language, str] = {
     "en": (
         "7. State a dose, or that medicines go or do not go together, only when a passage says so, with its number.\n"
@@ -133,31 +105,6 @@ POINTERS = (
     ),
 )
 
-MEDICAL = DomainPack(
-    name="medical",
-    kinds=KINDS,
-    extractor=_extractor,
-    model_extractor=_model_extractor,
-    linker=_linker,
-    words=user_words,
-    lexicon=_lexicon,
-    summary=summary,
-    terms=terms,
-    hints=HINTS,
-    keyed=_key_slot,
-    pointers=POINTERS,
-    urgent=urgent,
-    concerns=concerns,
-    warning=WARNING,
-    needs_source=needs_source,
-    notes=notes,
-    about=is_medical,
-    names=names,
-    vocabulary=vocabulary,
-    asked=things_asked,
-    things=things_in,
-)
-
 _LONGEST_TEXT = 4_000  # characters of a text that are looked through
 _NAMES = 3  # of a concept; more would drown the rest of the query
 
@@ -186,28 +133,22 @@ class BilingualLexicon:
 
 def _mentions(text: str, language: Language) -> list[Mention]:
     """Names and, in Korean, complaints; a complaint that holds a name of its own stands for it."""
-    named = _spotter().find(text)
+    named = spotter("condition", "symptom", "drug", "lab", "term").find(text)
     if language != "ko":
         return named
-    told = [mention for mention in complaints().find(text) if not any(_meet(mention, other) for other in named)]
+    things = [one for one in named if one.concept.kind != "term"]
+    told = [
+        mention
+        for mention in complaints().find(text)
+        if not any(mention.start < thing.end and thing.start < mention.end for thing in things)
+    ]
     return sorted([*named, *told], key=lambda mention: mention.start)
-
-
-def _meet(mention: Mention, other: Mention) -> bool:
-    long_enough = other.concept.kind != "term"
-    return long_enough and mention.start < other.end and other.start < mention.end
 
 
 def _names(concept: Concept, language: Language) -> Iterator[str]:
     forms = concept.forms_en if language == "ko" else concept.forms_ko
     plain = (form for form in forms if form not in concept.brands and (len(form) > _NAMES or form == forms[0]))
-    for _, form in zip(range(_NAMES), plain, strict=False):
-        yield form
-
-
-@functools.cache
-def _spotter() -> Spotter:
-    return Spotter(load_lexicon().of_kind("condition", "symptom", "drug", "lab", "term"))
+    return islice(plain, _NAMES)
 
 
 @functools.cache
@@ -215,3 +156,29 @@ def _fingerprint() -> str:
     concepts = load_lexicon().concepts.values()
     text = "\n".join(f"{one.id}\t{'|'.join(one.forms_en)}\t{'|'.join(one.forms_ko)}" for one in concepts)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+MEDICAL = DomainPack(
+    name="medical",
+    kinds=KINDS,
+    extractor=MedicalExtractor,
+    model_extractor=ModelExtractor,
+    linker=lambda model: MedicalExtractor(also=load_medcat(model)),
+    words=user_words,
+    lexicon=BilingualLexicon,
+    summary=summary,
+    terms=terms,
+    hints=HINTS,
+    keyed=read_given,
+    pointers=POINTERS,
+    urgent=urgent,
+    concerns=concerns,
+    warning=WARNING,
+    needs_source=needs_source,
+    notes=notes,
+    about=is_medical,
+    names=names,
+    vocabulary=vocabulary,
+    asked=things_asked,
+    things=things_in,
+)

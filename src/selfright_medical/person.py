@@ -3,9 +3,8 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from selfright.domain.slots import Subject
+from selfright.domain.slots import Slot, Subject
 
 _RELATIVE = (
     "(?:아들|딸|아이|아기|애기|손자|손녀|조카|동생|남동생|여동생|어머니|아버지|엄마|아빠|할머니"
@@ -26,32 +25,12 @@ _MONTHS = re.compile(
     rf"|아이|아들|딸|애))(?:{_ADJECTIVE}(?P<whose>{_RELATIVE}))?"
 )
 _TENS = {
-    "열": 10,
-    "스물": 20,
-    "스무": 20,
-    "서른": 30,
-    "마흔": 40,
-    "쉰": 50,
-    "예순": 60,
-    "일흔": 70,
-    "여든": 80,
-    "아흔": 90,
-}
+    "열": 10, "스물": 20, "스무": 20, "서른": 30, "마흔": 40, "쉰": 50, "예순": 60, "일흔": 70, "여든": 80, "아흔": 90,
+}  # fmt: skip
 _ONES = {
-    "한": 1,
-    "하나": 1,
-    "두": 2,
-    "둘": 2,
-    "세": 3,
-    "셋": 3,
-    "네": 4,
-    "넷": 4,
-    "다섯": 5,
-    "여섯": 6,
-    "일곱": 7,
-    "여덟": 8,
-    "아홉": 9,
-}
+    "한": 1, "하나": 1, "두": 2, "둘": 2, "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5, "여섯": 6, "일곱": 7,
+    "여덟": 8, "아홉": 9,
+}  # fmt: skip
 _NATIVE = re.compile(
     rf"(?<![가-힣])(?P<tens>{'|'.join(_TENS)})?\s?(?P<ones>{'|'.join(_ONES)})?\s?살(?:{_ADJECTIVE}(?P<whose>{_RELATIVE}))?(?!\s?때)"
 )
@@ -81,8 +60,7 @@ _ENGLISH_SEX = re.compile(
     r"|\b(?P<female>woman|female|lady|girl|daughter|granddaughter)\b"
     r"|(?<=\d)(?P<m>M)\b|(?<=\d)(?P<f>F)\b|(?<=\d )(?P<m2>M)\b|(?<=\d )(?P<f2>F)\b"
 )
-_KOREAN_SELF = re.compile(r"(?<![가-힣])(?:저는|제가|나는|저|전|난)[^.?!\n]{0,12}$")
-_COPULA = re.compile(r"(?:이고|입니다|이에요|예요|인데|이며|이라|환자|이다|이야|임\b)")
+_IS_ONE = re.compile(r"이고|입니다|이에요|예요|인데|이며|이라|\s?환자|이다|이야|임\b")
 _ENGLISH_SELF = re.compile(
     r"\b(?:I am|I'm|I’m|patient is|she is|he is|as)\s+(?:an?\s+)?(?:\w+\s+){0,2}$", re.IGNORECASE
 )
@@ -118,27 +96,13 @@ _MAY_BE = re.compile(
 _WEEKS_A_MONTH = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """What is said of a person; ``subject`` where the words themselves tell."""
-
-    slot: str
-    value: str
-    start: int
-    end: int
-    unit: str | None = None
-    negated: bool = False
-    subject: Subject | None = None
-    details: tuple[tuple[str, str], ...] = ()
-
-
-def read_person(text: str) -> list[Fact]:
-    """Ages, then sexes, then pregnancies."""
+def read_person(text: str) -> list[Slot]:
+    """Ages, then sexes, then pregnancies; the subject is another than the user only where the words themselves tell."""
     ages = sorted(_ages(text), key=lambda age: age.start)
     return [*ages, *_sexes(text, ages), *_pregnancies(text)]
 
 
-def _ages(text: str) -> Iterator[Fact]:
+def _ages(text: str) -> Iterator[Slot]:
     for match in _AGE.finditer(text):
         yield from _aged(match, int(match["age"]), "years", bool(match["whose"]))
     for match in _MONTHS.finditer(text):
@@ -152,33 +116,33 @@ def _ages(text: str) -> Iterator[Fact]:
         yield from _aged(match, age, unit, bool(match["whose"] or _MINE.search(_just_before(text, match))))
 
 
-def _aged(match: re.Match[str], age: int, unit: str, related: bool) -> Iterator[Fact]:
+def _aged(match: re.Match[str], age: int, unit: str, related: bool) -> Iterator[Slot]:
     if 0 < age <= {"years": 120, "months": 60, "weeks": 60}[unit]:
-        yield Fact("age", str(age), match.start(), match.end(), unit, subject="family" if related else None)
+        subject: Subject = "family" if related else "user"
+        yield Slot("age", str(age), unit, subject=subject, start=match.start(), end=match.end())
 
 
 def _just_before(text: str, match: re.Match[str]) -> str:
     return text[max(0, match.start() - _WIDE) : match.start()]
 
 
-def _sexes(text: str, ages: list[Fact]) -> Iterator[Fact]:
-    told: set[Subject | None] = set()
+def _sexes(text: str, ages: list[Slot]) -> Iterator[Slot]:
+    told: set[Subject] = set()
     starts = [age.start for age in ages]
     for match in (*_KOREAN_SEX.finditer(text), *_ENGLISH_SEX.finditer(text)):
         window = ages[bisect_left(starts, match.start() - _WIDE) : bisect_left(starts, match.end() + _WIDE)]
         near = next((age for age in window if _is_near(text, age, match)), None)
         if near is None and not _says_self(text, match):
             continue
-        subject: Subject | None = "family" if _IS_RELATIVE.fullmatch(match.group()) else near.subject if near else None
+        subject: Subject = "family" if _IS_RELATIVE.fullmatch(match.group()) else near.subject if near else "user"
         if subject in told:
             continue
         told.add(subject)
-        groups = match.groupdict()
-        male = any(value for name, value in groups.items() if name.startswith("m") and value)
-        yield Fact("sex", "male" if male else "female", match.start(), match.end(), subject=subject)
+        male = any(value for name, value in match.groupdict().items() if name.startswith("m"))
+        yield Slot("sex", "male" if male else "female", subject=subject, start=match.start(), end=match.end())
 
 
-def _is_near(text: str, age: Fact, match: re.Match[str]) -> bool:
+def _is_near(text: str, age: Slot, match: re.Match[str]) -> bool:
     first, second = sorted(((age.start, age.end), match.span()))
     between = text[first[1] : max(first[1], second[0])]
     return len(between) <= _NEAR and not re.search(r"[.!?\n]", between)
@@ -186,12 +150,11 @@ def _is_near(text: str, age: Fact, match: re.Match[str]) -> bool:
 
 def _says_self(text: str, match: re.Match[str]) -> bool:
     if "가" <= match.group()[0] <= "힣":
-        ends = _COPULA.match(text, match.end()) is not None or re.match(r"\s?환자", text[match.end() :]) is not None
-        return ends or (_KOREAN_SELF.search(_just_before(text, match)) is not None and ends)
+        return _IS_ONE.match(text, match.end()) is not None
     return _ENGLISH_SELF.search(_just_before(text, match)) is not None
 
 
-def _pregnancies(text: str) -> Iterator[Fact]:
+def _pregnancies(text: str) -> Iterator[Slot]:
     for match in _PREGNANT.finditer(text):
         weeks = match["weeks"] or match["before"] or (match["months"] and str(int(match["months"]) * _WEEKS_A_MONTH))
         negated = _NOT_PREGNANT.match(text, match.end()) is not None
@@ -203,7 +166,8 @@ def _pregnancies(text: str) -> Iterator[Fact]:
             yield from _pregnancy(match, weeks, negated=_ENGLISH_NOT.search(before) is not None)
 
 
-def _pregnancy(match: re.Match[str], weeks: str | None, *, negated: bool) -> Iterator[Fact]:
+def _pregnancy(match: re.Match[str], weeks: str | None, *, negated: bool) -> Iterator[Slot]:
     if weeks is None or 0 < int(weeks) <= 44:
         details = (("weeks", weeks),) if weeks else ()
-        yield Fact("pregnancy", "pregnant", match.start(), match.end(), negated=negated, details=details)
+        start, end = match.span()
+        yield Slot("pregnancy", "pregnant", negated=negated, start=start, end=end, details=details)

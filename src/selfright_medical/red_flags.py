@@ -57,7 +57,10 @@ def _data() -> Mapping[str, Any]:
 def find_flags(text: str) -> Iterator[RedFlag]:
     """The signs in a message, the most pressing first."""
     text = text[:_LONGEST]
-    return (flag for flag in red_flags() if all(_is_stated(pattern, text) for pattern in flag.patterns))
+    for flag in red_flags():
+        places = (pattern.finditer(text) for pattern in flag.patterns)
+        if all(any(not _is_denied(text, *match.span()) for match in found) for found in places):
+            yield flag
 
 
 def urgent(text: str, language: Language) -> str:
@@ -79,16 +82,11 @@ def _flag(entry: Mapping[str, Any]) -> RedFlag:
         raise ValueError(f"red_flags.toml: '{entry.get('name', '?')}' cannot be read ({error})") from error
 
 
-def _is_stated(pattern: re.Pattern[str], text: str) -> bool:
-    return any(not _is_denied(text, match.start(), match.end()) for match in pattern.finditer(text))
-
-
 def _is_denied(text: str, start: int, end: int) -> bool:
     """Whether what stands there is denied, or told of long ago, within its clause."""
     before = _CLAUSE.split(text[max(0, start - 80) : start])[-1]
     after = _CLAUSE.split(text[end : end + 60])[0]
-    if _PAST.search(f"{before} {text[start:end]} {after}"):
+    said = text[start:end]
+    if _PAST.search(f"{before} {said} {after}") or _DENIED_EN.search(before):
         return True
-    if _DENIED_EN.search(before):
-        return True
-    return _DENIED_KO.search(after) is not None and not _NOT_A_DENIAL.search(text[start:end])
+    return _DENIED_KO.search(after) is not None and not _NOT_A_DENIAL.search(said)

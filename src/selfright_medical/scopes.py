@@ -128,15 +128,14 @@ class Scopes:
             negated = sign[1] != "+"
             return Standing(negated, subject, "current", unsure=False)
         korean = mention.language == "ko" or bool(re.search("[가-힣]", after))
-        negated = mention.negated or (
-            (not mention.verbal and _is_denied_in_korean(mention, after))
-            if korean
-            else _is_denied_in_english(before, after)
-        )
-        past = not negated and (
-            self._past_in_korean(mention, clause) if korean else self._past_in_english(mention, clause)
-        )
-        unsure = bool(_KOREAN_UNSURE.search(after) if korean else _UNSURE.search(before))
+        if korean:
+            denied = not mention.verbal and _is_denied_in_korean(mention, after)
+            past, unsure = self._past_in_korean(mention, clause), _KOREAN_UNSURE.search(after) is not None
+        else:
+            denied = _is_denied_in_english(before, after)
+            past, unsure = _past_in_english(mention, before, after), _UNSURE.search(before) is not None
+        negated = mention.negated or denied
+        past = past and not negated
         return Standing(negated, subject, "past" if past and subject == "user" else "current", unsure)
 
     def subject_at(self, start: int, end: int) -> Subject:
@@ -149,52 +148,41 @@ class Scopes:
         """Of whom an allergy is told; a question, or a case that is only thought of, tells of nobody's."""
         clause = self.clauses.at(mention.start)
         subject = self._subjects.at(mention.start, mention.end, clause)
-        supposed = _SUPPOSED.search(self._text[mention.end : clause.end]) or _IF.search(
-            self._text[clause.start : mention.start]
-        )
-        asked = clause.question and not _BESIDES.search(self._text[clause.start : mention.start])
+        before, after = self._text[clause.start : mention.start], self._text[mention.end : clause.end]
+        supposed = _SUPPOSED.search(after) or _IF.search(before)
+        asked = clause.question and not _BESIDES.search(before)
         return "other" if subject == "user" and (supposed or asked) else subject
 
     def _past_in_korean(self, mention: Mention, clause: Clause) -> bool:
         after = self._text[mention.end : clause.end]
         if _KOREAN_OVER.search(after) or (mention.concept.kind == "drug" and _KOREAN_TAKEN_UNTIL.search(after)):
             return True
-        sentence = self.clauses.sentences[clause.sentence]
-        before = self._text[sentence[0] : mention.start]
-        told = (_KOREAN_PAST_BEFORE.search(before) or _AGO.search(after)) and not _KOREAN_STILL.search(
-            self._text[sentence[0] : clause.end]
-        )
-        return bool(told and _KOREAN_PAST_TENSE.search(after))
+        start, _ = self.clauses.sentences[clause.sentence]
+        long_ago = _KOREAN_PAST_BEFORE.search(self._text[start : mention.start]) or _AGO.search(after)
+        still = _KOREAN_STILL.search(self._text[start : clause.end])
+        return bool(long_ago and not still and _KOREAN_PAST_TENSE.search(after))
 
-    def _past_in_english(self, mention: Mention, clause: Clause) -> bool:
-        before, after = self._text[clause.start : mention.start], self._text[mention.end : clause.end]
-        if _OVER_BEFORE.search(before) or (_OVER_AFTER.search(after) and not _NO_DENIAL.search(after)):
-            return True
-        if _STILL.search(before + after):
-            return False
-        had = _HAD.search(before) is not None and mention.concept.kind == "condition"
-        return had or _LONG_AGO.search(before) is not None or _LONG_AGO.search(after) is not None
+
+def _past_in_english(mention: Mention, before: str, after: str) -> bool:
+    if _OVER_BEFORE.search(before) or (_OVER_AFTER.search(after) and not _NO_DENIAL.search(after)):
+        return True
+    had = mention.concept.kind == "condition" and _HAD.search(before)
+    return not _STILL.search(before + after) and bool(had or _LONG_AGO.search(before) or _LONG_AGO.search(after))
 
 
 def _is_denied_in_english(before: str, after: str) -> bool:
-    triggers = [match for match in _NOT_BEFORE.finditer(before) if not _hides(_NO_DENIAL, before, match)]
-    if triggers:
-        reached = before[triggers[-1].end() :]
-        if len(reached) <= _REACH and not _REACH_ENDS.search(reached):
-            return True
+    end = None
+    for trigger in _NOT_BEFORE.finditer(before):
+        harmless = _NO_DENIAL.search(before, max(0, trigger.start() - 2))  # part of words that deny nothing: not only
+        if harmless is None or not harmless.start() <= trigger.end() <= harmless.end():
+            end = trigger.end()
+    if end is not None and len(before) - end <= _REACH and not _REACH_ENDS.search(before[end:]):
+        return True
     return _NOT_AFTER.search(after) is not None
 
 
-def _hides(pattern: re.Pattern[str], text: str, trigger: re.Match[str]) -> bool:
-    """Whether a trigger is part of words that deny nothing (``not only``)."""
-    around = pattern.search(text, max(0, trigger.start() - 2))
-    return around is not None and around.start() <= trigger.end() and around.end() >= trigger.end()
-
-
 def _is_denied_in_korean(mention: Mention, after: str) -> bool:
-    if mention.concept.kind != "drug" and _CAUSE.match(after):
-        return False
+    drug = mention.concept.kind == "drug"
     reached = _KOREAN_NO_DENIAL.sub(lambda match: " " * len(match.group()), after[:_REACH])
-    if mention.concept.kind == "drug":
-        return _KOREAN_DRUG_NOT.search(reached) is not None
-    return _KOREAN_NOT.search(reached) is not None
+    denied = (_KOREAN_DRUG_NOT if drug else _KOREAN_NOT).search(reached) is not None
+    return denied and (drug or not _CAUSE.match(after))

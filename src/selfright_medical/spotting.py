@@ -7,9 +7,10 @@ import functools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from selfright.domain.passages import Language
+from selfright.domain.slots import Slot
 from selfright_medical.lexicon import (
     Concept,
     Kind,
@@ -64,20 +65,8 @@ def may_follow(form: str, kind: str, text: str, end: int, length: int) -> bool:
 
 _HANGUL = re.compile("[가-힣]")
 _MOST_FORMS = 32_768  # whose beginnings are kept for the next spotter
-_BETWEEN = re.compile(
-    r"(?:[ \t\-‐‑–/'’#]|\. |\n(?!\s*\n)){0,3}|['’]s[ \-]{1,2}"
-)  # what may stand between the words of a name
-
-
-class _HasSpan(Protocol):
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
-
-
-_Spanned = TypeVar("_Spanned", bound=_HasSpan)
+# What may stand between the words of a name.
+_BETWEEN = re.compile(r"(?:[ \t\-‐‑–/'’#]|\. |\n(?!\s*\n)){0,3}|['’]s[ \-]{1,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +79,9 @@ class Mention:
     language: Language
     negated: bool = False
     verbal: bool = False
+
+
+_Spanned = TypeVar("_Spanned", Mention, Slot)
 
 
 @dataclass(slots=True)
@@ -114,11 +106,9 @@ class _Tree:
         self._seeds.setdefault(key, []).append((form, concept))
 
     def after(self, key: str) -> _Node | None:
-        node = self._grown.get(key)
-        if node is None and key in self._seeds:
-            node = _grown(self._seeds[key])
-            self._grown[key] = node  # two threads may both have grown it, alike
-        return node
+        if key not in self._grown and key in self._seeds:
+            self._grown[key] = _grown(self._seeds[key])  # two threads may both have grown it, alike
+        return self._grown.get(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +138,11 @@ class Spotter:
     def _in_english(self, text: str) -> Iterator[Mention]:
         spans = words(text)
         for first, (word, start, _) in enumerate(spans):
-            node = self._english.after(word)
+            node, place = self._english.after(word), first
             best: Mention | None = None
-            place = first
             while node:
                 end = spans[place][2]
-                name = next((name for name in node.ends if _is_written(name, text[start:end])), None)
-                if name:
+                if name := next((name for name in node.ends if _is_written(name, text[start:end])), None):
                     best = Mention(name.concept, start, end, "en")
                 place += 1
                 if place == len(spans) or not _BETWEEN.fullmatch(text, end, spans[place][1]):
@@ -171,11 +159,10 @@ class Spotter:
             lower = text
         before = ""
         for start, character in enumerate(lower):
-            if self._korean.after(character) and (not before.isalnum() or _HANGUL.match(before)):
-                mention = self._longest(lower, start, begins=not before.isalnum())
-                if mention:
-                    yield mention
-            before = character
+            begins, before = not before.isalnum(), character
+            inside = begins or _HANGUL.match(lower, start - 1)
+            if inside and self._korean.after(character) and (found := self._longest(lower, start, begins=begins)):
+                yield found
 
     def _longest(self, text: str, start: int, *, begins: bool) -> Mention | None:
         node: _Tree | _Node = self._korean

@@ -56,14 +56,13 @@ class Measure:
     high: float
     decimals: int = 0
     molar: float = 0.0
-    bare: tuple[str, ...] = ()
+    bare: Sequence[str] = ()
 
 
 def measure_table() -> Sequence[Mapping[str, Any]]:
     """The rows of ``measures.toml``: slot, names, and for what is one number its unit and bounds."""
-    rows: list[dict[str, Any]] = tomllib.loads(
-        files("selfright_medical").joinpath("measures.toml").read_text(encoding="utf-8")
-    )["measure"]
+    text = files("selfright_medical").joinpath("measures.toml").read_text(encoding="utf-8")
+    rows: list[dict[str, Any]] = tomllib.loads(text)["measure"]
     return rows
 
 
@@ -72,7 +71,7 @@ def normalize(measure: Measure, number: float, unit: str) -> float | None:
 
     Without a unit the measure's own is meant, or the first of ``bare`` in which the value is possible.
     """
-    written = _plain(unit)
+    written = re.sub(r"\s+", " ", unit.strip().lower().replace("µ", "u").replace("μ", "u"))
     for candidate in [written] if written else ["", *measure.bare]:
         value = _convert(measure, number, candidate)
         if value is not None and measure.low <= value <= measure.high:
@@ -85,26 +84,14 @@ def format_value(value: float) -> str:
     return f"{value:.6g}" if value < 1e6 else f"{value:.0f}"
 
 
-def _plain(unit: str) -> str:
-    return re.sub(r"\s+", " ", unit.strip().lower().replace("µ", "u").replace("μ", "u"))
-
-
 def _convert(measure: Measure, number: float, unit: str) -> float | None:
-    if not unit or _same(unit, measure.unit):
+    own, name = measure.unit, _WRITTEN.get(unit, "")
+    if not unit or (name or unit).lower() == own.lower() or unit in _ALIASES.get(own, "").split("|"):
         return number
-    special = _SPECIAL.get((measure.slot, unit)) or _SPECIAL.get((measure.unit, unit))
-    if special:
-        factor, offset = special
-        return number * factor + offset
-    name = _WRITTEN.get(unit)
-    if not name or measure.unit in _PLAIN:
-        return None
-    change = _linear(name, measure.unit, measure.molar)
+    change = _SPECIAL.get((measure.slot, unit)) or _SPECIAL.get((own, unit))
+    if change is None and name and own not in _PLAIN:
+        change = _linear(name, own, measure.molar)
     return None if change is None else number * change[0] + change[1]
-
-
-def _same(unit: str, own: str) -> bool:
-    return _WRITTEN.get(unit, unit).lower() == own.lower() or unit in _ALIASES.get(own, ())
 
 
 def _linear(unit: str, target: str, molar: float) -> tuple[float, float] | None:
@@ -117,26 +104,15 @@ def _linear(unit: str, target: str, molar: float) -> tuple[float, float] | None:
     return (factor / base, offset / base) if of == wanted else None
 
 
-_ALIASES: dict[str, tuple[str, ...]] = {
-    "°C": ("c", "°c", "℃", "도", "degrees c", "degrees"),
-    "/min": (
-        "bpm",
-        "회/분",
-        "회/min",
-        "회",
-        "beats per minute",
-        "beats/min",
-        "per minute",
-        "breaths per minute",
-        "/분",
-        "번",
-    ),
-    "%": ("퍼센트", "프로", "percent"),
-    "mL/min/1.73m²": ("ml/min/1.73m2", "ml/min/1.73m²", "ml/min/1.73㎡", "ml/min", "ml/min/1.73 m2", "ml/분"),
-    "10⁹/L": ("x10^9/l", "10^9/l", "x 10^9/l", "×10⁹/l", "10⁹/l", "k/ul", "x10^3/ul", "×10³/ul", "10^3/ul", "k"),
-    "kg/m²": ("kg/m2", "kg/㎡"),
-    "U/L": ("iu/l", "u/l", "ul", "units/l"),
-    "mIU/L": ("uiu/ml", "miu/l", "mu/l"),
+_ALIASES = {
+    "°C": "c|°c|℃|도|degrees c|degrees",
+    "/min": "bpm|회/분|회/min|회|beats per minute|beats/min|per minute|breaths per minute|/분|번",
+    "%": "퍼센트|프로|percent",
+    "mL/min/1.73m²": "ml/min/1.73m2|ml/min/1.73m²|ml/min/1.73㎡|ml/min|ml/min/1.73 m2|ml/분",
+    "10⁹/L": "x10^9/l|10^9/l|x 10^9/l|×10⁹/l|10⁹/l|k/ul|x10^3/ul|×10³/ul|10^3/ul|k",
+    "kg/m²": "kg/m2|kg/㎡",
+    "U/L": "iu/l|u/l|ul|units/l",
+    "mIU/L": "uiu/ml|miu/l|mu/l",
 }
 # (measure's name or unit, unit) → factor and offset, where no physical unit stands behind the name.
 _SPECIAL: dict[tuple[str, str], tuple[float, float]] = {

@@ -134,10 +134,7 @@ _DENIALS: dict[Language, dict[str, str]] = {
 _ALLERGY = re.compile(r"알레르기|allerg", re.IGNORECASE)
 _DAILY = re.compile(r"(\d+)/day")
 _TIMES: dict[Language, str] = {"en": "{} times a day", "ko": "하루 {}회"}
-_SEVERITY: dict[Language, dict[str, str]] = {
-    "en": {"mild": "mild", "moderate": "moderate", "severe": "severe"},
-    "ko": {"mild": "경미한", "moderate": "중등도", "severe": "심한"},
-}
+_SEVERITY_KO = {"mild": "경미한", "moderate": "중등도", "severe": "심한"}
 _MOST_ITEMS = 14
 _LONGEST = 400
 
@@ -149,10 +146,16 @@ def summary(profile: Profile, language: Language) -> str:
     items = [_person(now, language), *(_pregnancy(slot, language) for slot in now if slot.name == "pregnancy")]
     for name in ("conditions", "allergies", "medications", "symptoms"):
         items += [_name_in(slot, profile, language) for slot in now if slot.name == name]
-    items += [_measure(slot, language) for slot in now if slot.name in _MEASURES]
+    items += [
+        f"{_MEASURES[slot.name][language]} {slot.value} {slot.unit or ''}".rstrip()
+        for slot in now
+        if slot.name in _MEASURES
+    ]
     items += [slot.value for slot in now if slot.name not in _NAMES]
-    items += [_fill_pattern("past", slot, language) for slot in mine if slot.name == "conditions" and _is_past(slot)]
-    items += [_fill_pattern("family", slot, language) for slot in profile.slots if _in_family(slot)]
+    past = [slot for slot in mine if slot.time == "past"]
+    for kind, slots in (("past", past), ("family", [slot for slot in profile.slots if slot.subject == "family"])):
+        had = (slot for slot in slots if slot.name == "conditions" and not slot.negated)
+        items += [_PATTERNS[language][kind].format(name_in(slot, language)) for slot in had]
     items += [_negation(slot, profile, language) for slot in mine if slot.time == "current" and slot.negated]
     line = ""
     for item in [item for item in dict.fromkeys(items) if item][:_MOST_ITEMS]:
@@ -172,11 +175,8 @@ def _wordings(slot: Slot) -> tuple[str, ...]:
         case "age":
             return f"{slot.value}세", f"{slot.value}살", f"{slot.value}-year-old", f"{slot.value} years"
         case "sex":
-            return (
-                ("남성", "남자", "male", " man", " men")
-                if _sex(slot) == "male"
-                else ("여성", "여자", "female", "woman", "women")
-            )
+            male, female = ("남성", "남자", "male", " man", " men"), ("여성", "여자", "female", "woman", "women")
+            return male if _sex(slot) == "male" else female
         case "pregnancy":
             return "임신", "임부", "pregnan"
         case name if name in _MEASURES:
@@ -187,16 +187,14 @@ def _wordings(slot: Slot) -> tuple[str, ...]:
 
 def _person(now: list[Slot], language: Language) -> str:
     """Age and sex as one item: "60세 남성", "60-year-old male"."""
-    age = next((_age(slot, language) for slot in reversed(now) if slot.name == "age"), "")
-    sexes = (_SEX[language].get(_sex(slot), slot.value) for slot in reversed(now) if slot.name == "sex")
-    sex = next(sexes, "")
-    return " ".join(part for part in (age, sex) if part)
-
-
-def _age(slot: Slot, language: Language) -> str:
-    if not slot.value.replace(".", "").isdigit():
-        return slot.value
-    return _AGES[language].get(slot.unit or "years", "{} " + (slot.unit or "")).format(slot.value)
+    last = {slot.name: slot for slot in now if slot.name in ("age", "sex")}
+    parts = []
+    if age := last.get("age"):
+        form = _AGES[language].get(age.unit or "years", f"{{}} {age.unit}")
+        parts.append(form.format(age.value) if age.value.replace(".", "").isdigit() else age.value)
+    if sex := last.get("sex"):
+        parts.append(_SEX[language].get(_sex(sex), sex.value))
+    return " ".join(parts)
 
 
 def _sex(slot: Slot) -> str:
@@ -212,10 +210,14 @@ def _pregnancy(slot: Slot, language: Language) -> str:
 
 
 def _name_in(slot: Slot, profile: Profile, language: Language) -> str:
-    name = _severity(name_in(slot, language), _SEVERITY[language].get(slot.detail("severity") or "", ""))
-    pattern = _PATTERNS[language].get(slot.name, "{}")
-    named = f"{name} {_dose(slot, language)}".strip()
-    item = name if slot.name == "allergies" and _ALLERGY.search(name) else pattern.format(named)
+    severity = slot.detail("severity") or ""
+    name = _severity(name_in(slot, language), _SEVERITY_KO.get(severity, "") if language == "ko" else severity)
+    often = slot.detail("frequency") or ""
+    if daily := _DAILY.fullmatch(often):
+        often = _TIMES[language].format(daily[1])
+    named = " ".join(part for part in (name, slot.detail("dose"), often) if part)  # 500 mg 하루 2회
+    says_so = slot.name == "allergies" and _ALLERGY.search(name)
+    item = name if says_so else _PATTERNS[language].get(slot.name, "{}").format(named)
     return _or_disputed(item, slot, profile, language)
 
 
@@ -243,28 +245,3 @@ def _severity(name: str, severity: str) -> str:
         return name
     head, blank, last = name.rpartition(" ") if has_hangul(name) else ("", "", name)
     return f"{head}{blank}{severity} {last}"
-
-
-def _dose(slot: Slot, language: Language) -> str:
-    """Dose and how often: "500 mg 하루 2회"."""
-    often = slot.detail("frequency") or ""
-    daily = _DAILY.fullmatch(often)
-    often = _TIMES[language].format(daily[1]) if daily else often
-    return " ".join(part for part in (slot.detail("dose") or "", often) if part)
-
-
-def _measure(slot: Slot, language: Language) -> str:
-    label = _MEASURES[slot.name][language]
-    return " ".join(part for part in (label, slot.value, slot.unit or "") if part)
-
-
-def _fill_pattern(pattern: str, slot: Slot, language: Language) -> str:
-    return _PATTERNS[language][pattern].format(name_in(slot, language))
-
-
-def _is_past(slot: Slot) -> bool:
-    return slot.time == "past" and not slot.negated
-
-
-def _in_family(slot: Slot) -> bool:
-    return slot.subject == "family" and slot.name == "conditions" and not slot.negated

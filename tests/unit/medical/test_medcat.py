@@ -77,7 +77,7 @@ def test_a_pack_made_of_the_lexicon_is_read(tmp_path: Path, monkeypatch: pytest.
     slots = MedicalExtractor(also=pack).read("She has diabetes mellitus and takes metformin. No chest pain.")
     keys = [(slot.detail("key"), slot.negated) for slot in slots]
     assert keys == [("condition:diabetes", False), ("drug:metformin", False), ("symptom:chest-pain", True)]
-    assert [mention.concept.id for mention in pack.find("chest pain")] == ["symptom:chest-pain"]
+    assert [mention.concept.id for mention in pack("chest pain")] == ["symptom:chest-pain"]
     with pytest.raises(SettingsError, match="no MedCAT model pack"):
         load_medcat(tmp_path / "none")
 

@@ -34,7 +34,7 @@ from selfright_medical.units import Measure, as_number, format_value, normalize
     ],
 )
 def test_values_are_normalised(text: str, slot: str, value: str, unit: str) -> None:
-    assert [(one.slot, one.value, one.unit) for one in read_values(text)] == [(slot, value, unit)]
+    assert [(one.name, one.value, one.unit) for one in read_values(text)] == [(slot, value, unit)]
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_what_is_impossible_or_a_limit_is_left_out(text: str) -> None:
 
 def test_pressures_told_apart_are_joined() -> None:
     (value,) = read_values("수축기 혈압 150, 이완기 혈압 92입니다.")
-    assert (value.slot, value.value, value.unit) == ("blood_pressure", "150/92", "mmHg")
-    assert [one.slot for one in read_values("수축기 혈압 150")] == ["systolic"]
+    assert (value.name, value.value, value.unit) == ("blood_pressure", "150/92", "mmHg")
+    assert [one.name for one in read_values("수축기 혈압 150")] == ["systolic"]
 
 
 def test_numbers() -> None:
