@@ -312,18 +312,22 @@ class SlotExtractor(Protocol):
     async def extract(self, text: str, turn: int = 0) -> tuple[Slot, ...]: ...
 
 
-class ProfileStore(Protocol):
-    """Remembers users. What stands of one is their profile; what stood before is kept as history until it is erased."""
+class ProfileMemory(Protocol):
+    """What a turn remembers of its user."""
 
     @property
     def ephemeral(self) -> bool:
         """Whether what it keeps ends with the program though it was meant to last."""
 
-    async def profile(self, user: str) -> Profile:
-        """What stands of a user."""
-
     async def remember(self, user: str, slots: Sequence[Slot]) -> Profile:
         """Adds what was said, in this order, and gives the profile as it now stands."""
+
+
+class ProfileStore(ProfileMemory, Protocol):
+    """Remembers users. What stands of one is their profile; what stood before is kept as history until it is erased."""
+
+    async def profile(self, user: str) -> Profile:
+        """What stands of a user."""
 
     async def correct(self, user: str, name: str, slots: Sequence[Slot]) -> Profile:
         """Puts ``slots`` in the place of all that stands of the kind ``name`` about the user."""

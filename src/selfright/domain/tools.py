@@ -16,7 +16,7 @@ from selfright.domain.ports import (
     EvidenceFilter,
     Generator,
     Grader,
-    ProfileStore,
+    ProfileMemory,
     Prompter,
     Refiner,
     RefineStrategy,
@@ -54,7 +54,7 @@ class Tools:
     strategy: RefineStrategy
     rewriter: Rewriter
     slots: SlotExtractor
-    profiles: ProfileStore
+    profiles: ProfileMemory
     abstainer: Abstainer
     summarizer: Summarizer
     referee: Evaluator

@@ -11,7 +11,7 @@ from selfright.domain.answers import Answer
 from selfright.domain.chat import ChatRequest
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Retrieval, WebFinding
-from selfright.telemetry.recording import MODEL, WEB
+from selfright.telemetry.coding import MODEL, WEB
 from selfright.telemetry.taps import PortCall
 
 _PROVIDERS = {
@@ -31,19 +31,20 @@ def call_attributes(call: PortCall, *, content: bool) -> tuple[str, bool, Attrib
         model, request, mode = call.arguments
         return _model(str(model), request, str(mode), content=content)
     if call.port == WEB:
-        said = {"gen_ai.tool.call.arguments": json.dumps({"query": call.arguments[0]}, ensure_ascii=False)}
-        tool = {
+        found: Attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": "web_search",
             "gen_ai.tool.type": "extension",
         }
-        return "execute_tool web_search", True, {**tool, **(said if content else {})}
+        if content:
+            found["gen_ai.tool.call.arguments"] = json.dumps({"query": call.arguments[0]}, ensure_ascii=False)
+        return "execute_tool web_search", True, found
     if call.port == "retriever":
         query, k, collections, _ = call.arguments
-        found: Attributes = {"gen_ai.operation.name": "retrieval", "gen_ai.request.top_k": k}
-        if collections:
-            found["gen_ai.data_source.id"] = ",".join(collections)
-        return "retrieval", False, {**found, **({"gen_ai.retrieval.query.text": query} if content else {})}
+        found = {"gen_ai.operation.name": "retrieval", "gen_ai.request.top_k": k}
+        found |= {"gen_ai.data_source.id": ",".join(collections)} if collections else {}
+        found |= {"gen_ai.retrieval.query.text": query} if content else {}
+        return "retrieval", False, found
     return call.name, False, {"selfright.port": call.port, "selfright.method": call.method}
 
 
@@ -52,10 +53,17 @@ def reply_attributes(call: PortCall, result: object, *, content: bool) -> Attrib
     if call.port == MODEL and isinstance(result, tuple):
         return _reply_attributes(result, content=content)
     if isinstance(result, Retrieval):
-        return {"selfright.hits": len(result.hits), **(_documents(result) if content else {})}
+        found: Attributes = {"selfright.hits": len(result.hits)}
+        if content:
+            rows = [{"id": hit.passage.document_id, "score": hit.rrf_score} for hit in result.hits]
+            found["gen_ai.retrieval.documents"] = json.dumps(rows, ensure_ascii=False)
+        return found
     if isinstance(result, WebFinding):
-        found = {"selfright.passages": len(result.passages), "selfright.web_requests": result.requests}
-        return {**found, "selfright.web_provider": result.provider}
+        return {
+            "selfright.passages": len(result.passages),
+            "selfright.web_requests": result.requests,
+            "selfright.web_provider": result.provider,
+        }
     return {}
 
 
@@ -129,7 +137,7 @@ def _server(address: str) -> Attributes:
 
 
 def _reply_attributes(reply: tuple[Any, ...], *, content: bool) -> Attributes:
-    text, finish, arguments, sent, received = reply
+    text, finish, arguments, sent, received, _ = reply
     attributes: Attributes = {"gen_ai.response.finish_reasons": [str(finish)]}
     if sent is not None:
         attributes["gen_ai.usage.input_tokens"] = sent
@@ -145,8 +153,3 @@ def messages(role: str, text: str, finish: str | None = None) -> str:
     """One message in the form that the conventions give it."""
     message: dict[str, Any] = {"role": role, "parts": [{"type": "text", "content": text}]}
     return json.dumps([message | ({"finish_reason": finish} if finish else {})], ensure_ascii=False)
-
-
-def _documents(found: Retrieval) -> Attributes:
-    rows = [{"id": hit.passage.document_id, "score": hit.rrf_score} for hit in found.hits]
-    return {"gen_ai.retrieval.documents": json.dumps(rows, ensure_ascii=False)}

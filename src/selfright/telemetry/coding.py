@@ -1,133 +1,65 @@
-"""Values of a turn as JSON, and back: the domain's records and plain values, each again as the type it was.
+"""Values of a turn as JSON, and back: what a port replies by the type that its protocol declares.
 
-What may come back is a closed list (``domain.records``), so a file can make nothing run. A passage that stands in many
-hits, strips and attempts is written once: a shared record gets a number where it first stands, and later only that.
+What comes back is of these types alone, so a file can make nothing run.
 """
 
 import hashlib
-import json
-import math
 from collections.abc import Mapping
-from enum import Enum
-from typing import Any
+from functools import cache
+from typing import Any, get_type_hints
+
+from pydantic import TypeAdapter
 
 from selfright.domain import errors
+from selfright.domain.answers import Message
+from selfright.domain.chat import Finish
 from selfright.domain.errors import SelfrightError
-from selfright.domain.passages import Document, Hit, Passage, Strip
-from selfright.domain.records import FIELDS, RECORDS
+from selfright.domain.slots import Profile
+from selfright.telemetry.taps import TAPPED
 
-SHARED: tuple[type, ...] = (Passage, Hit, Strip)
-_DEEPEST = 60
+MODEL, WEB = "model", "web"
+ModelReply = tuple[str, Finish, str | dict[str, Any] | None, int | None, int | None, int]
+"""Text, finish, arguments, tokens sent and received, characters left out: see ``llm.backend.RawReply``."""
 
-
-class Packer:
-    """Values → JSON. One for a whole file, so that what was written before is not written again."""
-
-    def __init__(self, *, share: bool = True) -> None:
-        self._share = share
-        self._numbers: dict[object, int] = {}
-
-    def pack(self, value: object) -> Any:
-        """What ``json`` can write. Raises ``TypeError``, which names the type, for what is not on the list."""
-        if value is None or (isinstance(value, bool | str | int) and not isinstance(value, Enum)):
-            return value
-        if isinstance(value, float):
-            return float(value) if math.isfinite(value) else {"float": repr(float(value))}
-        if type(value) in FIELDS:
-            return self._record(value)
-        return self._collection(value)
-
-    def _collection(self, value: object) -> Any:
-        kind = type(value)
-        if kind is tuple:
-            return {"tuple": [self.pack(part) for part in value]}  # type: ignore[attr-defined]  # a tuple
-        if kind is list:
-            return [self.pack(part) for part in value]  # type: ignore[attr-defined]  # a list
-        if kind is frozenset or kind is set:
-            parts = sorted((self.pack(part) for part in value), key=json.dumps)  # type: ignore[attr-defined]  # a set
-            return {kind.__name__: parts}
-        if isinstance(value, Mapping):
-            return {"map": [[self.pack(key), self.pack(part)] for key, part in value.items()]}
-        raise TypeError(f"a turn holds records of the domain and plain values, but {kind.__qualname__} came")
-
-    def _record(self, value: object) -> Any:
-        kind = type(value)
-        if isinstance(value, Enum):
-            return {"enum": [kind.__name__, value.value]}
-        shared = self._share and kind in SHARED
-        if shared and (number := self._numbers.get(value)) is not None:
-            return {"same": number}
-        fields = {name: self.pack(getattr(value, name)) for name in FIELDS[kind]}
-        if not shared:
-            return {"record": [kind.__name__, fields]}
-        number = self._numbers[value] = len(self._numbers)
-        return {"record": [kind.__name__, fields, number]}
+_START: Mapping[str, TypeAdapter[Any]] = {
+    "messages": TypeAdapter(tuple[Message, ...]),
+    "given_profile": TypeAdapter(Profile),
+}
+"""What a turn starts from, as far as it is no plain value."""
 
 
-class Unpacker:
-    """JSON → values, in the order in which they were written."""
+@cache
+def _reply_type(call: str) -> TypeAdapter[Any]:
+    port, _, method = call.partition(".")
+    kind: Any = ModelReply if port == MODEL else get_type_hints(getattr(TAPPED[port][0], method))["return"]
+    return TypeAdapter(kind)
 
-    def __init__(self) -> None:
-        self._shared: dict[int, object] = {}
 
-    def unpack(self, packed: Any, depth: int = 0) -> Any:
-        """The value again. Raises ``ValueError`` for anything that a ``Packer`` does not write."""
-        if depth > _DEEPEST:
-            raise ValueError("a recording is nested too deeply")
-        if isinstance(packed, list):
-            return [self.unpack(part, depth + 1) for part in packed]
-        if not isinstance(packed, dict):
-            return packed
-        if len(packed) != 1:
-            raise ValueError("a recording holds a value of no known form")
-        ((form, content),) = packed.items()
-        return self._value(form, content, depth + 1)
+def dump_reply(call: str, reply: object) -> Any:
+    """What ``port.method`` replied, for ``json``. Raises ``ValueError`` for what is of another type."""
+    return _reply_type(call).dump_python(reply, mode="json", warnings="error")
 
-    def _value(self, form: str, content: Any, depth: int) -> Any:
-        match form:
-            case "same":
-                return self._find_shared(content)
-            case "float" if content in ("nan", "inf", "-inf"):
-                return float(content)
-            case "record":
-                return self._record(content, depth)
-            case "enum":
-                return _class(content[0], Enum)(content[1])
-            case "tuple" | "set" | "frozenset":
-                parts = [self.unpack(part, depth) for part in content]
-                return {"tuple": tuple, "set": set, "frozenset": frozenset}[form](parts)
-            case "map":
-                return {self.unpack(key, depth): self.unpack(part, depth) for key, part in content}
-            case _:
-                raise ValueError("a recording holds a value of no known form")
 
-    def _find_shared(self, number: Any) -> object:
-        if number not in self._shared:
-            raise ValueError("a recording refers to a record that it does not hold")
-        return self._shared[number]
+def read_reply(call: str, form: Any) -> Any:
+    """The reply again. Raises ``ValueError`` for what is of another type, and ``KeyError`` for an unknown port."""
+    return _reply_type(call).validate_python(form)
 
-    def _record(self, content: Any, depth: int) -> object:
-        name, fields, *number = content
-        kind = _class(name, object)
-        if not isinstance(fields, dict) or not set(fields) <= set(FIELDS[kind]):
-            raise ValueError("a recording holds a record with unknown fields")
-        value: object = kind(**{field: self.unpack(part, depth) for field, part in fields.items()})
-        if number:
-            self._shared[number[0]] = value
-        return value
+
+def dump_start(start: Mapping[str, Any]) -> dict[str, Any]:
+    """What a turn starts from, for ``json``."""
+    return {
+        name: _START[name].dump_python(value, mode="json") if name in _START else value for name, value in start.items()
+    }
+
+
+def read_start(form: Mapping[str, Any]) -> dict[str, Any]:
+    """What a turn started from. Raises ``ValueError`` for what is of another type."""
+    return {name: _START[name].validate_python(value) if name in _START else value for name, value in form.items()}
 
 
 def digest(value: object) -> str:
-    """SHA-256 (hex, 32 digits of it) of a value, the same in every process. Raises ``TypeError`` as ``Packer`` does."""
-    written = json.dumps(Packer(share=False).pack(value), ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _class(name: object, of: type) -> type[Any]:
-    found = RECORDS.get(name) if isinstance(name, str) else None
-    if found is None or not issubclass(found, of) or (of is object and issubclass(found, Enum)) or found is Document:
-        raise ValueError("a recording names a type that is not on the list")
-    return found
+    """SHA-256 (hex, 32 digits of it) of a value of records and plain values, the same in every process."""
+    return hashlib.sha256(repr(value).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 _DETAILS = ("status", "retry_after", "called", "requests")

@@ -3,7 +3,6 @@
 import datetime
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from selfright.domain.answers import Step
 from selfright.domain.traces import Trace
@@ -12,26 +11,6 @@ _BAR = 24
 _WIDTH = 100
 _LONGEST = 4_000
 _SHOWN = 48
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """The steps of one pass; ``again`` is where the next one starts, empty for the last."""
-
-    steps: tuple[Step, ...]
-    again: str = ""
-
-
-def rounds(steps: Sequence[Step]) -> Iterator[Round]:
-    """The steps pass by pass: a pass ends where the check sends the turn back."""
-    pending: list[Step] = []
-    for step in steps:
-        pending.append(step)
-        if step.outcome.again:
-            yield Round(tuple(pending), step.outcome.again)
-            pending = []
-    if pending:
-        yield Round(tuple(pending))
 
 
 def draw_list(traces: Sequence[Trace]) -> str:
@@ -99,10 +78,7 @@ def _answer_lines(trace: Trace) -> list[str]:
     if trace.answer is None:
         return []
     answer = trace.answer
-    parts = [
-        _wrap("question", plain(answer.get("question", ""))),
-        _wrap("answer", plain(answer.get("answer", ""))),
-    ]
+    parts = [_wrap(name, plain(answer.get(name, ""))) for name in ("question", "answer")]
     cited = [
         f"  [{plain(one.get('n', ''))}] {plain(one.get('title', ''))} "
         f"({plain(one.get('url') or one.get('document_id', ''))})"
@@ -119,17 +95,24 @@ def _wrap(title: str, text: str) -> str:
 def _path(trace: Trace) -> str:
     longest = max((step.seconds for step in trace.steps), default=0.0) or 1.0
     rows = []
-    for number, one in enumerate(rounds(trace.steps), start=1):
-        rows.append(f"pass {number}: " + " → ".join(plain(step.node) for step in one.steps))
-        rows += [_step(step, longest) for step in one.steps]
-        if one.again:
-            rows.append(f"  ↺ back to {plain(one.again)}")
+    for number, steps in enumerate(rounds(trace.steps), start=1):
+        rows.append(f"pass {number}: " + " → ".join(plain(step.node) for step in steps))
+        for step in steps:
+            bar = "█" * max(round(_BAR * step.seconds / longest), 1 if step.seconds > 0 else 0)
+            shown = f"  {step.seconds * 1_000:9.1f} ms {bar:<{_BAR}} {plain(step.node):<17} {plain(step.said)}"
+            rows.append(shown.rstrip())
+        if again := steps[-1].outcome.again:
+            rows.append(f"  ↺ back to {plain(again)}")
     return "\n".join(rows)
 
 
-def _step(step: Step, longest: float) -> str:
-    bar = "█" * max(round(_BAR * step.seconds / longest), 1 if step.seconds > 0 else 0)
-    return f"  {step.seconds * 1_000:9.1f} ms {bar:<{_BAR}} {plain(step.node):<17} {plain(step.said)}".rstrip()
+def rounds(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """The steps pass by pass: a pass ends where the check sends the turn back."""
+    start = 0
+    for place, step in enumerate(steps, start=1):
+        if step.outcome.again or place == len(steps):
+            yield list(steps[start:place])
+            start = place
 
 
 def _scores(trace: Trace) -> str:

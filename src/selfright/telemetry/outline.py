@@ -8,14 +8,13 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from selfright.domain.answers import Answer, Cost, Iteration, Step
+from selfright.domain.answers import Answer, Cost, Step
 from selfright.domain.traces import Origins, Pass, Trace
 from selfright.domain.turns import Scope
 from selfright.schemas import answer_view, step_view
 
 VERSION = 1
 _SCORES = ("grounding", "completeness", "accuracy", "overall", "confidence")
-_MOST_STEPS = 2_000
 _TRACE = TypeAdapter(Trace)
 
 
@@ -30,7 +29,10 @@ def finished_trace(answer: Answer, at: float, scope: Scope, origins: Origins, *,
         collections=scope.collections,
         origins=origins,
         steps=answer.trace,
-        passes=tuple(_pass(iteration) for iteration in answer.iterations),
+        passes=tuple(
+            Pass(one.verdict, one.overall, len(one.documents), one.improvement, one.duplicate_share)
+            for one in answer.iterations
+        ),
         verdict=answer.verdict,
         scores={name: float(getattr(judged, name)) for name in _SCORES} if judged else {},
         quality=judged.answer_quality.value if judged else "",
@@ -49,26 +51,17 @@ def broken(
     trace_id: str, at: float, scope: Scope, origins: Origins, steps: Sequence[Step], seconds: float, error: Exception
 ) -> Trace:
     """The trace of a turn that an error ended before there was an answer: its class only, for its words may quote."""
+    spent, kind = Cost(seconds=seconds), type(error).__name__
     return Trace(
         trace_id,
         at,
         "outline",
         scope.owner,
         origins,
-        tuple(steps[:_MOST_STEPS]),
-        cost=Cost(seconds=seconds),
-        error=type(error).__name__,
+        tuple(steps),
+        cost=spent,
+        error=kind,
         collections=scope.collections,
-    )
-
-
-def _pass(iteration: Iteration) -> Pass:
-    return Pass(
-        iteration.verdict,
-        iteration.overall,
-        len(iteration.documents),
-        iteration.improvement,
-        iteration.duplicate_share,
     )
 
 

@@ -14,13 +14,24 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, cast
 
 from selfright.domain.errors import ModelRejected, ModelUnavailable, UsageError, WebUnavailable
-from selfright.telemetry.coding import Packer, Unpacker, digest, error_form, error_of
+from selfright.telemetry.coding import (
+    MODEL,
+    WEB,
+    digest,
+    dump_reply,
+    dump_start,
+    error_form,
+    error_of,
+    read_reply,
+    read_start,
+)
 from selfright.telemetry.taps import PortCall
 
 T = TypeVar("T")
 
 MOST_CALLS = 5_000
 _CUT = '{"cut":true}'
+_UNFIT = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # what a form raises that is another one
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +67,6 @@ class Recorder:
     """
 
     def __init__(self, most_bytes: int) -> None:
-        self._packer = Packer()
         self._most_bytes = most_bytes
         self._lines: list[str] = []
         self._bytes = 0
@@ -69,59 +79,49 @@ class Recorder:
 
     def begin(self, start: Mapping[str, Any]) -> None:
         """Notes what the turn starts from."""
-        self._add("start", lambda: {"start": self._packer.pack(dict(start))})
+        self._add("start", lambda: {"start": dump_start(start)})
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         """The port's own reply, written down."""
-        try:
+        with self._noting(call):
             result = await ask()
-        except asyncio.CancelledError:
-            # A call that took too long is cancelled from outside; in a replay it must fail again.
-            self._note_error(call, ModelUnavailable("the call was given up"))
-            raise
-        except Exception as error:
-            self._note_error(call, error)
-            raise
-        self._note_reply(call, result)
+        self._note(call, lambda: {"result": dump_reply(call.name, result)})
         return result
 
     def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
         """As ``call``."""
-        try:
+        with self._noting(call):
             result = ask()
-        except Exception as error:
-            self._note_error(call, error)
-            raise
-        self._note_reply(call, result)
+        self._note(call, lambda: {"result": dump_reply(call.name, result)})
         return result
 
-    def _note_reply(self, call: PortCall, result: object) -> None:
-        self._add(call.name, lambda: {**_call_form(call), "result": self._packer.pack(result)})
+    @contextmanager
+    def _noting(self, call: PortCall) -> Iterator[None]:
+        """Notes an error. A call that took too long is cancelled from outside; in a replay it must fail again."""
+        try:
+            yield
+        except (Exception, asyncio.CancelledError) as error:
+            failure = error if isinstance(error, Exception) else ModelUnavailable("the call was given up")
+            self._note(call, lambda: {"error": error_form(failure)})
+            raise
 
-    def _note_error(self, call: PortCall, error: Exception) -> None:
-        self._add(call.name, lambda: {**_call_form(call), "error": error_form(error)})
+    def _note(self, call: PortCall, came: Callable[[], Mapping[str, Any]]) -> None:
+        node, time = visit()
+        said = {"call": call.name, "digest": digest(call.arguments), "node": node, "visit": time}
+        self._add(call.name, lambda: {**said, **came()})
 
     def _add(self, name: str, form: Callable[[], Mapping[str, Any]]) -> None:
         if self._full:
             return
         try:
             line = json.dumps(form(), ensure_ascii=False, separators=(",", ":"))
-        except (TypeError, RecursionError) as error:
-            log.warning("a call of %s was not recorded: %s", name, error)
+        except _UNFIT as error:
+            log.warning("a call of %s was not recorded (%s)", name, type(error).__name__)
             return
         self._bytes += len(line.encode("utf-8", "surrogatepass")) + 1
         self._full = self._bytes > self._most_bytes or len(self._lines) >= MOST_CALLS
         if not self._full:
             self._lines.append(line)
-
-
-def _call_form(call: PortCall) -> dict[str, Any]:
-    node, time = visit()
-    return {"call": call.name, "digest": digest(call.arguments), "node": node, "visit": time}
-
-
-MODEL, WEB = "model", "web"
-_DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
 class NotRecordedError(ModelRejected):
@@ -163,26 +163,22 @@ class Recording:
         self.damaged = 0
         self.cut = False
         self._replies: defaultdict[_Key, list[Reply]] = defaultdict(list)
-        unpacker = Unpacker()
         for line in lines:
             try:
-                self._take(line, unpacker)
-            except _DAMAGED:
+                self._take(line)
+            except _UNFIT:
                 self.damaged += 1
 
-    def _take(self, line: Mapping[str, Any], unpacker: Unpacker) -> None:
+    def _take(self, line: Mapping[str, Any]) -> None:
         if "cut" in line:
             self.cut = True
-            return
-        if "start" in line:
-            start = unpacker.unpack(line["start"])
-            self.start = start if isinstance(start, dict) else None
-            return
-        key = _Key(str(line["call"]), str(line["digest"]))
-        if "error" in line:
-            self._replies[key].append((None, error_of(line["error"])))
+        elif "start" in line:
+            self.start = read_start(line["start"])
         else:
-            self._replies[key].append((unpacker.unpack(line["result"]), None))
+            key = _Key(str(line["call"]), str(line["digest"]))
+            failed = "error" in line
+            reply = (None, error_of(line["error"])) if failed else (read_reply(key.name, line["result"]), None)
+            self._replies[key].append(reply)
 
     def replies(self, key: _Key) -> list[Reply]:
         """What came each time this was asked, in order."""

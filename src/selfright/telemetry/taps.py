@@ -21,7 +21,7 @@ TAPPED: dict[str, tuple[type, tuple[str, ...]]] = {
     "retriever": (ports.Retriever, ("search",)),
     "router": (ports.Router, ("route", "suffices")),
     "web": (ports.WebSearch, ("search",)),
-    "profiles": (ports.ProfileStore, ("profile", "remember")),
+    "profiles": (ports.ProfileMemory, ("remember",)),
     "grader": (ports.Grader, ("grade",)),
     "generator": (ports.Generator, ("generate",)),
     "strategy": (ports.RefineStrategy, ("refine",)),

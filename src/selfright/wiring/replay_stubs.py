@@ -9,7 +9,7 @@ from selfright.domain.chat import ChatRequest, Job, OnText
 from selfright.domain.errors import UsageError
 from selfright.domain.passages import WebFinding
 from selfright.domain.ports import ChatModel, ProfileStore
-from selfright.domain.slots import Fact, Kinds, Profile, Slot
+from selfright.domain.slots import Kinds, Profile, Slot
 from selfright.domain.traces import Origins
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.settings import OFFLINE
@@ -18,21 +18,12 @@ from selfright.wiring.models import Models, chat_of
 from selfright.wiring.tapped import tap_models
 
 
+@dataclass(frozen=True, slots=True)
 class AbsentBackend:
-    """A model of which only the recording is left: its name, and that it cannot be asked."""
+    """A model of which only the recording is left: its name and provider, and that it cannot be asked."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """As it was recorded."""
-        return self._name
-
-    @property
-    def provider(self) -> str:
-        """The part before the colon."""
-        return self._name.partition(":")[0]
+    name: str
+    provider: str
 
     async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
         """Never called: a player answers, or says that the call is missing."""
@@ -69,14 +60,14 @@ class ReplayedModels:
         capabilities = Capabilities()
         for name, mode in self._modes.items():
             capabilities.learn(name, mode)
-        sleep = asyncio.sleep if self._patient else _at_once
+        sleep = asyncio.sleep if self._patient else lambda _seconds: asyncio.sleep(0)
         by_job = tap_models(self._by_job, tap) if tap else self._by_job
         return chat_of(by_job, meter, CallPolicy(), Breakers(), capabilities, sleep)
 
 
 def _living(job: Job, name: str, living: Models | None) -> Backend:
     if living is None:
-        return AbsentBackend(name)
+        return AbsentBackend(name, name.partition(":")[0])
     backend = living.backend(job)
     if backend is None or backend.name != name:
         named = backend.name if backend else OFFLINE
@@ -84,10 +75,6 @@ def _living(job: Job, name: str, living: Models | None) -> Backend:
             f"the recording had {name} for '{job}', and the settings name {named}; set llm={name} to replay it live"
         )
     return backend
-
-
-async def _at_once(_seconds: float) -> None:
-    """Instead of waiting before another attempt."""
 
 
 class AbsentWeb:
@@ -111,31 +98,6 @@ class ReadProfiles:
         """As the store itself."""
         return self.inner.ephemeral
 
-    async def profile(self, user: str) -> Profile:
-        """As the store itself."""
-        return await self.inner.profile(user)
-
     async def remember(self, user: str, slots: Sequence[Slot]) -> Profile:
         """The profile as it would stand."""
         return (await self.inner.profile(user)).with_slots(slots, self.kinds)
-
-    async def history(self, user: str) -> tuple[Fact, ...]:
-        """As the store itself."""
-        return await self.inner.history(user)
-
-    async def users(self) -> tuple[str, ...]:
-        """As the store itself."""
-        return await self.inner.users()
-
-    async def correct(self, user: str, name: str, slots: Sequence[Slot]) -> Profile:
-        """Refused with ``UsageError``."""
-        del user, slots
-        raise UsageError(f"a replay changes no profile, but '{name}' was to be corrected; do that outside of it")
-
-    async def forget(self, user: str, name: str | None = None, value: str | None = None) -> int:
-        """Refused with ``UsageError``."""
-        del user, name, value
-        raise UsageError("a replay changes no profile, but something was to be forgotten; do that outside of it")
-
-    async def close(self) -> None:
-        """Nothing: the store belongs to others."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from selfright.domain.chat import ChatRequest, Finish, Job, OnText
+from selfright.domain.chat import ChatRequest, Job, OnText
 from selfright.domain.tools import Tools
 from selfright.llm.backend import Backend, Mode, RawReply
-from selfright.telemetry.recording import MODEL
+from selfright.telemetry.coding import MODEL, ModelReply
 from selfright.telemetry.taps import PortCall, Tap, intercept
 
 
@@ -35,37 +34,23 @@ class TappedBackend:
 
     async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
         """The model's reply or the tap's; either way ``on_text`` hears it."""
-        said: list[str] = []
+        heard = False
 
-        async def ask() -> tuple[Any, ...]:
-            heard = _both(said, on_text) if on_text else None
-            return _plain(await self._inner.attempt(request, mode, heard))
+        def on_piece(piece: str) -> None:
+            nonlocal heard
+            heard = True
+            if on_text:
+                on_text(piece)
 
-        plain = await self._tap.call(PortCall(MODEL, "attempt", (self.name, request, mode.value)), ask)
-        reply = _reply(plain)
-        if on_text and not said and reply.text:
+        async def ask() -> ModelReply:
+            reply = await self._inner.attempt(request, mode, on_piece if on_text else None)
+            arguments = dict(reply.arguments) if isinstance(reply.arguments, Mapping) else reply.arguments
+            return reply.text, reply.finish, arguments, reply.prompt_tokens, reply.completion_tokens, reply.left_out
+
+        reply = RawReply(*await self._tap.call(PortCall(MODEL, "attempt", (self.name, request, mode.value)), ask))
+        if on_text and not heard and reply.text:
             on_text(reply.text)
         return reply
-
-
-def _both(said: list[str], on_text: OnText) -> OnText:
-    def on_piece(piece: str) -> None:
-        said.append(piece)
-        on_text(piece)
-
-    return on_piece
-
-
-def _plain(reply: RawReply) -> tuple[Any, ...]:
-    """As a recording can hold it."""
-    arguments = dict(reply.arguments) if isinstance(reply.arguments, Mapping) else reply.arguments
-    plain = (reply.text, reply.finish, arguments, reply.prompt_tokens, reply.completion_tokens)
-    return (*plain, reply.left_out) if reply.left_out else plain
-
-
-def _reply(plain: tuple[Any, ...]) -> RawReply:
-    text, finish, arguments, sent, received, *left_out = plain
-    return RawReply(str(text), Finish(finish), arguments, sent, received, *left_out)
 
 
 def tap_tools(tools: Tools, tap: Tap) -> Tools:
