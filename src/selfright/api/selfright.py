@@ -10,8 +10,9 @@ from selfright.api.frameworks import FrameworkMethods
 from selfright.api.user_data import UserDataMethods
 from selfright.background import CLOSED, LoopThread, blocking
 from selfright.domain.answers import Answer
+from selfright.domain.chat import Job
 from selfright.domain.errors import InputError, UsageError
-from selfright.domain.events import TurnEvent, TurnFinished
+from selfright.domain.events import TurnEvent
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Retrieval
 from selfright.domain.ports import BatchRetriever
@@ -94,10 +95,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         Raises ``InputError`` for an empty or overlong question, ``IndexNotFound`` when there is no index, and
         ``SessionBusy`` while another turn of the same session runs.
         """
-        async for event in self._turns.stream(check_question(question), options, listen=False):
-            if isinstance(event, TurnFinished):
-                return event.answer
-        raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
+        return await self._turns.ask(check_question(question), options)
 
     ask = blocking(aask)
 
@@ -193,7 +191,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
     @property
     def has_model(self) -> bool:
         """Whether a language model writes the answers."""
-        return self._engine.has_writer
+        return Job.ANSWER in self._engine.models.jobs
 
     def urgent(self, text: str) -> str:
         """The pack's urgent advice for a message; empty for most messages."""
@@ -215,12 +213,12 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         the reasons, returns true. Raises ``InputError`` for a bad row, with its line,
         and for too few rows.
         """
-        return self._engine.calibrate(Path(labelled), risk, progress, accept)
+        return self._engine.judging.calibrate(Path(labelled), risk, progress, accept)
 
     @property
     def judges(self) -> dict[str, str]:
         """What judging uses besides the shipped weights: custom judges by name, calibrations by date."""
-        return self._engine.judges
+        return self._engine.judging.facts()
 
     async def aclose(self) -> None:
         """Closes the sessions of the running event loop, then everything else."""

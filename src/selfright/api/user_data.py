@@ -59,7 +59,7 @@ class UserDataMethods:
 
     def trace(self, trace_id: str, user: str | Scope | None = None) -> "Trace":
         """The trace of a turn, by its id or the beginning of it. Raises ``InputError`` when there is none."""
-        return self._traces.trace(trace_id, Scope.of(user))
+        return self._traces.store.find(trace_id, Scope.of(user))[0]
 
     async def aprofile(self, user: str = DEFAULT_USER) -> Profile:
         """The current profile of a user: facts read from messages, and facts set by hand."""
@@ -105,7 +105,7 @@ class UserDataMethods:
 
     def forget_traces(self, user: str | Scope | None = None, trace_id: str | None = None) -> int:
         """Deletes a user's traces, one trace, or all; returns how many there were."""
-        return self._traces.forget(Scope.of(user), trace_id)
+        return self._traces.store.forget(Scope.of(user), trace_id)
 
     async def areplay(
         self, trace_id: str, user: str | Scope | None = None, **options: Unpack["ReplayOptions"]
@@ -135,4 +135,4 @@ class UserDataMethods:
 
         Raises ``InputError`` for a trace that is not there, or is outside a ``Scope``.
         """
-        return self._traces.rate(trace_id, Scope.of(user), rating)
+        return self._traces.store.rate(trace_id, Scope.of(user), rating)

@@ -24,9 +24,13 @@ _THREADS = 2
 
 def resolve_embedder(wanted: str, given: "Embeddings | Embedder | None") -> Embedder | None:
     """What the user gave, else the one named ``wanted``; None for ``none``."""
-    if given is not None:
-        return _embedder_of(given)
-    return None if wanted == "none" else make_embedder(wanted)
+    if given is None:
+        return None if wanted == "none" else make_embedder(wanted)
+    from langchain_core.embeddings import Embeddings
+
+    from selfright.llm.embedders import LangChainEmbedder
+
+    return LangChainEmbedder(given) if isinstance(given, Embeddings) else given
 
 
 def pair_views(embedder: Embedder | None) -> "PairViews | None":
@@ -58,14 +62,6 @@ def make_embedder(name: str, threads: int = 0) -> Embedder:
     from selfright.models.encoder import E5
 
     return E5(threads=threads or _THREADS)
-
-
-def _embedder_of(embeddings: "Embeddings | Embedder") -> Embedder:
-    from langchain_core.embeddings import Embeddings
-
-    from selfright.llm.embedders import LangChainEmbedder
-
-    return LangChainEmbedder(embeddings) if isinstance(embeddings, Embeddings) else embeddings
 
 
 log = logging.getLogger(__name__)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfright.domain.budget import Meter
@@ -26,20 +25,16 @@ from selfright.wiring.judges import JudgeService
 from selfright.wiring.listeners import langchain_listens
 from selfright.wiring.models import Models, check_mode, jobs_to_ask
 from selfright.wiring.overrides import Overrides
-from selfright.wiring.packs import load_pack, open_profiles
+from selfright.wiring.packs import SlotReaders, check_needs, load_pack, open_profiles
 from selfright.wiring.persistence import open_database
 from selfright.wiring.roles import OfflineRoles, Roles, offline_roles, with_models
-from selfright.wiring.slots import SlotReaders, check_needs
 
 if TYPE_CHECKING:
     from selfright.flow.compile import Graph
     from selfright.ingest.pipeline import Progress
     from selfright.retrieval.reembedding import ReembedReport
-    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
     from selfright.storage.postgres import PostgresDatabase
     from selfright.telemetry.taps import Tap
-    from selfright.wiring.calibrating import Accept
-    from selfright.wiring.calibrating import Progress as CalibrationProgress
     from selfright.wiring.replay_stubs import ReplayedModels
     from selfright.wiring.web import Webs
 
@@ -47,17 +42,17 @@ _JUDGE_CALLS = 4  # one judgement, with room to ask again for one that cannot be
 
 
 class Engine:
-    """Makes turns; ``index`` is what they search."""
+    """Makes turns; ``index`` is what they search, ``models`` are the language models, ``judging`` the judges."""
 
     def __init__(self, settings: Settings, overrides: Overrides | None = None) -> None:
         self.settings = settings
         overrides = overrides or Overrides()
         self.index = IndexService(settings, overrides)
-        self._models = Models(settings, overrides.llm, overrides.models)
+        self.models = Models(settings, overrides.llm, overrides.models)
+        self.judging = JudgeService(settings, overrides, self.index)
         self._profiles_override = overrides.profiles
-        self._judges = JudgeService(settings, overrides, self.index)
         self._made: tuple[tuple[object, ...], OfflineRoles] | None = None
-        self._preload = Preload(self.index, reads=not self._models.jobs)
+        self._preload = Preload(self.index, reads=not self.models.jobs)
         # A wrong preset or flag should be heard of now, not at the first question.
         check_strategy(self.flags(find_preset(settings.preset), {}).refine_strategy)
 
@@ -91,39 +86,13 @@ class Engine:
         """A copy of the compiled graph of a preset."""
         return compile_cached(find_preset(preset_name or self.settings.preset).name).copy()
 
-    @property
-    def models(self) -> Models:
-        """The language models that are configured."""
-        return self._models
-
-    @property
-    def offline(self) -> OfflineRoles:
-        """Every role without a model."""
-        return self._roles
-
-    @property
-    def judges(self) -> dict[str, str]:
-        """What judging rests on beside the weights that ship, by name."""
-        return self._judges.facts()
-
-    def calibrate(
-        self, labelled: Path, risk: float, progress: "CalibrationProgress | None", accept: "Accept"
-    ) -> "tuple[CalibrationReport | ClaimReport, Path | None]":
-        """Fits the offline judges to labelled pairs and keeps what came of it in the index, for turns from now on."""
-        return self._judges.calibrate(labelled, risk, progress, accept)
-
     def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
         """Gives the index the vectors of the embedder that is set; calibrations for another one go with its vectors."""
         report = self.index.reembed(to, progress)
         if to is not None:
             return report
         self._made = None
-        return replace(report, dropped=self._judges.drop_unfitting())
-
-    @property
-    def has_writer(self) -> bool:
-        """Whether a language model is configured to write answers."""
-        return Job.ANSWER in self._models.jobs
+        return replace(report, dropped=self.judging.drop_unfitting())
 
     def flags_said(self, given: Mapping[str, object]) -> dict[str, object]:
         """The flags that the settings, or over them the call, say."""
@@ -136,15 +105,15 @@ class Engine:
         """
         meter = Meter(_JUDGE_CALLS, flags.max_tokens, flags.deadline_s)
         if judge != "model":
-            return self._roles.evaluator, meter
-        if Job.EVALUATE not in self._models.jobs:
+            return self.offline.evaluator, meter
+        if Job.EVALUATE not in self.models.jobs:
             raise UsageError("a model is to judge, but none is configured; set llm, or let the judge be 'local'")
-        return with_models(self._roles, self._models.chat(meter), self._models.jobs, "always").evaluator, meter
+        return with_models(self.offline, self.models.chat(meter), self.models.jobs, "always").evaluator, meter
 
     def close(self) -> None:
         """Closes the index, the database, and models that run in children of this process."""
         self.index.close()
-        self._models.close()
+        self.models.close()
         database = self.__dict__.get("database")
         if database is not None:
             database.close()
@@ -153,7 +122,7 @@ class Engine:
         """The preset's flags; over them those that the settings say; over both the call's."""
         said = self.flags_said(given)
         flags = Flags().with_values({**preset.flags, **said})
-        check_needs(flags, self.pack, self._models.jobs, self.settings.medcat_pack)
+        check_needs(flags, self.pack, self.models.jobs, self.settings.medcat_pack)
         return flags
 
     def _tools(
@@ -166,15 +135,14 @@ class Engine:
     ) -> Tools:
         retriever = self.index.retriever(scope, flags)
         meter = Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s)
-        offline = self._roles
-        roles: Roles = offline
-        models = self._models if replayed is None else replayed
+        roles: Roles = self.offline
+        models = self.models if replayed is None else replayed
         check_mode(preset.mode, models.jobs)
         chat, passed_over = models.chat(meter, tap) if models.jobs else None, ""
         if chat is not None:
             jobs, judging = jobs_to_ask(models, flags, preset)
             passed_over = models.names[Job.ANSWER] if Job.ANSWER in models.jobs - jobs else ""
-            roles = with_models(offline, chat, jobs, judging)
+            roles = with_models(self.offline, chat, jobs, judging)
         judge = roles.heuristic if flags.evaluator == "heuristic" else roles.evaluator
         return Tools(
             flags=flags,
@@ -216,11 +184,11 @@ class Engine:
         return open_database(self.settings)
 
     @property
-    def _roles(self) -> OfflineRoles:
-        """Made once, and once more when a calibration was stored since, perhaps by another process."""
-        state, made = self._judges.state, self._made
+    def offline(self) -> OfflineRoles:
+        """Every role without a model; made anew when a calibration was stored since, perhaps by another process."""
+        state, made = self.judging.state, self._made
         if made is None or made[0] != state:
-            index, judging = self.index, self._judges.judging()
+            index, judging = self.index, self.judging.judging()
             roles = offline_roles(
                 index.tokenizer, index.statistics(), index.embedder, judging, index.cached_embedder, self.pack
             )

@@ -1,7 +1,7 @@
 """For those who examine: turns watched through their own ports, and the jobs of which a model is checked."""
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -11,7 +11,6 @@ from selfright.domain.budget import Meter
 from selfright.domain.chat import Job
 from selfright.domain.composing import MARKER
 from selfright.domain.errors import ModelError, UsageError
-from selfright.domain.events import TurnFinished
 from selfright.domain.flags import Flags
 from selfright.domain.passages import DEFAULT_COLLECTION, Hit, Passage
 from selfright.domain.ports import Generator
@@ -84,7 +83,7 @@ async def examine(engine: Engine, question: str, options: TurnOptions, judge: Ju
     if judge == "model":
         engine.judge(Flags(), judge)  # whether there is one should be heard before a turn is paid for
     watched = RecordingEngine(engine)
-    answer = await _answer(TurnService(cast(Engine, watched)), question, options)
+    answer = await TurnService(cast(Engine, watched)).ask(question, options)
     flags = watched.notes.flags
     examined = Examined(
         answer, tuple(one.as_watched() for one in watched.notes.passes), flags, final=watched.notes.final
@@ -97,14 +96,6 @@ async def examine(engine: Engine, question: str, options: TurnOptions, judge: Ju
     except ModelError:
         judged = None  # a judge that fails says nothing, and what it cost is still counted
     return replace(examined, judged=judged, judge_cost=meter.cost())
-
-
-async def _answer(service: TurnService, question: str, options: TurnOptions) -> Answer:
-    async with aclosing(service.stream(question, options, listen=False)) as events:
-        async for event in events:
-            if isinstance(event, TurnFinished):
-                return event.answer
-    raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from selfright.domain.errors import JudgeFailed, SelfrightError, UsageError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
     from selfright.wiring.calibrating import Accept, Progress
+    from selfright.wiring.calibration_files import CalibrationFiles
 
 _SHORTEST_NAME = 12
 
@@ -78,26 +80,24 @@ class JudgeService:
         for judge in (self.passages, self.claims):
             if judge is not None:
                 _ = judge.name  # which looks its files through: now, and not in the midst of a turn
-        if self._index.is_foreign:
+        if self._files is None:
             return ChosenJudges(self.passages, self.claims)
-        from selfright.wiring.calibration_files import claim_calibration, grading_calibration
-
-        where = (self._settings.index, self._settings.home)
-        return ChosenJudges(
-            self.passages,
-            self.claims,
-            grading_calibration(*where, self._grader_name),
-            claim_calibration(*where, self._claims_name),
-        )
+        fits = self._files.grading(self._grader_name), self._files.claims(self._claims_name)
+        return ChosenJudges(self.passages, self.claims, *fits)
 
     @property
     def state(self) -> tuple[object, ...]:
         """What changes when another calibration is to be used."""
-        if self._index.is_foreign:
-            return ()
-        from selfright.wiring.calibration_files import state_of
+        return self._files.state if self._files else ()
 
-        return state_of(self._settings.index, self._settings.home)
+    @cached_property
+    def _files(self) -> "CalibrationFiles | None":
+        """Where calibrations are kept; None for a retriever of the user's."""
+        if self._index.is_foreign:
+            return None
+        from selfright.wiring.calibration_files import CalibrationFiles
+
+        return CalibrationFiles(self._settings.index, self._settings.home)
 
     def facts(self) -> dict[str, str]:
         """What judging rests on beside the shipped weights: judges by name, calibrations by date and rows' SHA-256."""
@@ -119,10 +119,9 @@ class JudgeService:
         """
         from selfright.roles.calibration.refit import harms
         from selfright.wiring.calibrating import calibrate_claims, calibrate_grading
-        from selfright.wiring.calibration_files import store_calibration
         from selfright.wiring.labelled_rows import read_labelled
 
-        if self._index.is_foreign:
+        if self._files is None:
             raise UsageError("a calibration is kept in an index folder, but a retriever was given; open an index")
         read = read_labelled(labelled)
         judging = ChosenJudges(self.passages, self.claims)
@@ -139,14 +138,16 @@ class JudgeService:
         found = harms(report)
         if found and not (accept(found) if callable(accept) else accept):
             return report, None
-        return report, store_calibration(report.calibration, self._settings.index, self._settings.home)
+        return report, self._files.store(report.calibration)
 
     def drop_unfitting(self) -> tuple[str, ...]:
         """Removes the index's calibrations that hold for other judges than those of now; gives back their names."""
-        from selfright.wiring.calibration_files import drop_unfitting
+        if self._files is None:
+            return ()
+        from selfright.wiring.calibration_files import FILES
 
-        where = (self._settings.index, self._settings.home)
-        return drop_unfitting(*where, lambda: self._grader_name, lambda: self._claims_name)
+        names = (lambda: self._grader_name), (lambda: self._claims_name)
+        return self._files.drop_unfitting(dict(zip(FILES, names, strict=True)))
 
     @property
     def _grader_name(self) -> str:
@@ -157,9 +158,10 @@ class JudgeService:
         from importlib.resources import files
 
         weights = files("selfright.roles.grade").joinpath("weights.json").read_bytes()
-        views = pair_views(self._index.embedder)
+        embedder = self._index.embedder
+        views = pair_views(embedder)
         reader = self.passages or (views.questions if views else None)
-        names = [self._encoder_name, *([reader.name] if reader else [])]
+        names = [embedder.name if embedder else "words", *([reader.name] if reader else [])]
         return "+".join((*names, hashlib.sha256(weights).hexdigest()[:_SHORTEST_NAME]))
 
     @property
@@ -168,11 +170,6 @@ class JudgeService:
         from selfright.roles.evaluate.scoring import WEIGHTS
 
         return "+".join(("words", *([self.claims.name] if self.claims else []), WEIGHTS))
-
-    @property
-    def _encoder_name(self) -> str:
-        embedder = self._index.embedder
-        return embedder.name if embedder else "words"
 
 
 def _judge(handed: PairJudge | None, named: str | None, job: Literal["passages", "claims"]) -> PairJudge | None:

@@ -52,7 +52,8 @@ class Models:
     @property
     def modes(self) -> dict[str, str]:
         """How each model is known to give objects."""
-        known = {name: self._capabilities.mode(name) for name in sorted(set(self.names.values()))}
+        *_, capabilities = self._shared
+        known = {name: capabilities.mode(name) for name in sorted(set(self.names.values()))}
         return {name: mode.value for name, mode in known.items() if mode is not None}
 
     @property
@@ -77,7 +78,7 @@ class Models:
             from selfright.wiring.tapped import tap_models
 
             by_job = tap_models(by_job, tap)
-        return chat_of(by_job, meter, self._policy, self._breakers, self._capabilities)
+        return chat_of(by_job, meter, *self._shared)
 
     def close(self) -> None:
         """Ends what runs on this machine for these models."""
@@ -89,9 +90,9 @@ class Models:
         self, llm: "BaseChatModel | None", models: "Mapping[str, BaseChatModel]"
     ) -> "dict[Job, Backend | None]":
         settings = self._settings
-        whole = self._wrap_model(llm) if llm is not None else self._make_named(settings.llm, settings.base_url)
+        whole = _wrap_model(llm) if llm is not None else self._make_named(settings.llm, settings.base_url)
         named = {Job(job): self._make_named(model, None) for job, model in settings.models.items()}
-        given = {Job(job): self._wrap_model(model) for job, model in models.items()}
+        given = {Job(job): _wrap_model(model) for job, model in models.items()}
         return dict.fromkeys(Job, whole) | named | given
 
     def _make_named(self, name: str, base_url: str | None) -> "Backend | None":
@@ -104,28 +105,21 @@ class Models:
             self._backends[key] = chat_model(name, base_url)
         return self._backends[key]
 
-    def _wrap_model(self, model: "BaseChatModel") -> "Backend":
-        from selfright.llm.chat import LangChainBackend
-
-        return LangChainBackend(model)
-
     @cached_property
-    def _policy(self) -> "CallPolicy":
+    def _shared(self) -> "tuple[CallPolicy, Breakers, Capabilities]":
+        """What turns share: how calls are made, which providers are out of reach, and how each model gives objects."""
         from selfright.llm.calling import CallPolicy
-
-        return CallPolicy(self._settings.llm_timeout_s, self._settings.llm_attempts)
-
-    @cached_property
-    def _breakers(self) -> "Breakers":
+        from selfright.llm.structured import Capabilities
         from selfright.resilience import Breakers
 
-        return Breakers()
+        policy = CallPolicy(self._settings.llm_timeout_s, self._settings.llm_attempts)
+        return policy, Breakers(), Capabilities(self._settings.home / _CAPABILITIES)
 
-    @cached_property
-    def _capabilities(self) -> "Capabilities":
-        from selfright.llm.structured import Capabilities
 
-        return Capabilities(self._settings.home / _CAPABILITIES)
+def _wrap_model(model: "BaseChatModel") -> "Backend":
+    from selfright.llm.chat import LangChainBackend
+
+    return LangChainBackend(model)
 
 
 def chat_of(

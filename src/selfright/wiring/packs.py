@@ -1,13 +1,18 @@
-"""Domain packs by name, the words they bring for the tokenizer, and the profiles of their users."""
+"""Domain packs by name, the words they bring for the tokenizer, the profiles of their users, and who reads those."""
 
 import importlib
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfright.domain.errors import InputError, SettingsError, UnknownName
+from selfright.domain.budget import Meter
+from selfright.domain.chat import Job
+from selfright.domain.errors import InputError, SettingsError, UnknownName, UsageError
+from selfright.domain.flags import Flags
 from selfright.domain.packs import GENERAL, DomainPack, installed_packs
-from selfright.domain.ports import ProfileStore, Tokenizer
+from selfright.domain.ports import ChatModel, ProfileStore, SlotExtractor, Tokenizer
 from selfright.domain.slots import Profile, Slot
 
 if TYPE_CHECKING:
@@ -86,3 +91,48 @@ def open_profiles(
     if database is not None:
         return RowProfiles(DatabaseRows(database), pack.kinds_by_name)
     return SqliteProfiles(settings.home / _FILE, pack.kinds_by_name)
+
+
+@dataclass
+class SlotReaders:
+    """Who reads facts about the user: the pack's rules, a linker of concepts beside them, a model in front of both.
+
+    Each is made once; ``medcat`` is the folder or archive of the linker's model.
+    """
+
+    pack: DomainPack
+    medcat: Path | None
+
+    def reader(self, flags: Flags, meter: Meter, chat: ChatModel | None) -> SlotExtractor:
+        """Who reads slots in a turn with these flags; ``chat`` is the model for this job."""
+        rules = self._linking if flags.medcat2_enabled else self._rules
+        by_model = self.pack.model_extractor
+        if not flags.llm_slots_enabled or chat is None or by_model is None:
+            return rules
+        return by_model(chat, rules, partial(_note_fallback, meter))
+
+    @cached_property
+    def _rules(self) -> SlotExtractor:
+        return self.pack.extractor()
+
+    @cached_property
+    def _linking(self) -> SlotExtractor:
+        return self.pack.linker(self.medcat) if self.pack.linker and self.medcat else self._rules
+
+
+def check_needs(flags: Flags, pack: DomainPack, jobs: Collection[Job], medcat: Path | None) -> None:
+    """Raises ``UsageError`` for a flag about slots that lacks what it needs."""
+    needs = (
+        ("medcat2_enabled", pack.linker, "a pack that links concepts, such as pack=medical"),
+        ("medcat2_enabled", medcat, "medcat_pack=, the folder or .zip of a MedCAT 2 model pack"),
+        ("llm_slots_enabled", pack.model_extractor, "a pack with slots for models, such as pack=medical"),
+        ("llm_slots_enabled", Job.EXTRACT in jobs, "a model for job 'extract': set llm, or models.extract"),
+    )
+    lacking = [f"flag '{flag}' needs {what}" for flag, there, what in needs if getattr(flags, flag) and not there]
+    if lacking:
+        raise UsageError("; ".join(lacking))
+
+
+def _note_fallback(meter: Meter) -> None:
+    meter.degraded = True
+    meter.trouble("slots read by rules")

@@ -1,6 +1,5 @@
 """A recorded turn run again: with other flags or another preset, from the beginning or from a node on."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from copy import copy
@@ -12,7 +11,7 @@ from selfright.domain.budget import Meter
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnFinished
 from selfright.domain.flags import Flags, by_their_names
-from selfright.domain.tools import Tools
+from selfright.domain.ports import ProfileMemory
 from selfright.domain.traces import Replay, ReplayOptions, Trace
 from selfright.domain.turns import Scope
 from selfright.flow.presets import Preset, find_preset
@@ -81,7 +80,10 @@ class ReplayRun:
         async with aclosing(run(turn, state)) as events:
             async for event in events:
                 if isinstance(event, TurnFinished):
-                    return replace(event.answer, cost=self._cost(meter)), meter.cost()
+                    asked = self.player.asked
+                    tokens = (meter.prompt_tokens, meter.completion_tokens) if asked[MODEL] else (0, 0)
+                    cost = Cost(asked[MODEL], *tokens, asked[WEB], meter.seconds)
+                    return replace(event.answer, cost=cost), meter.cost()
         raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
 
     def notes(self) -> list[str]:
@@ -91,17 +93,10 @@ class ReplayRun:
             notes.append(f"{self._recording.damaged} lines of the recording are damaged and were left out")
         if self._recording.cut:
             notes.append("the turn was larger than one recording may be, so its later calls were not recorded")
-        index = self._engine.index
-        if self.player.asked and (index.embedder.name if index.embedder else "none") != self._trace.origins.index.get(
-            "embedder"
-        ):
+        embedder, before = self._engine.index.embedder, self._trace.origins.index.get("embedder")
+        if self.player.asked and (embedder.name if embedder else "none") != before:
             notes.append("the index is of another embedder than when the turn was recorded")
         return notes
-
-    def _cost(self, meter: Meter) -> Cost:
-        asked: Counter[str] = self.player.asked
-        tokens = (meter.prompt_tokens, meter.completion_tokens) if asked[MODEL] else (0, 0)
-        return Cost(asked[MODEL], *tokens, asked[WEB], meter.seconds)
 
     def _may_ask(self, port: str) -> bool:
         """What costs money or goes out is asked only where that was allowed."""
@@ -116,19 +111,17 @@ class ReplayRun:
         return port != MODEL
 
     def _turn(self, preset: Preset, flags: Flags) -> Turn:
+        """A turn with a web exactly where the recorded one had one, and with profiles that are only read."""
         turn = self._engine.turn(preset, flags, self._scope, tap=self.player, models=self._models)
-        return replace(turn, tools=self._as_recorded(turn.tools))
-
-    def _as_recorded(self, tools: Tools) -> Tools:
-        """The tools with a web exactly where the recorded turn had one, and with profiles that are only read."""
-        web = tools.web or intercept(AbsentWeb(), self.player, "web")
-        profiles = ReadProfiles(self._engine.profiles, tools.pack.kinds_by_name)
-        return replace(
-            tools,
+        web = turn.tools.web or intercept(AbsentWeb(), self.player, "web")
+        profiles: ProfileMemory = ReadProfiles(self._engine.profiles, turn.tools.pack.kinds_by_name)
+        tools = replace(
+            turn.tools,
             web=web if self._trace.origins.web else None,
             profiles=intercept(profiles, self.player, "profiles"),
             visiting=Visits().visiting,
         )
+        return replace(turn, tools=tools)
 
     async def _from(self, start: dict[str, Any], place: str) -> tuple[Turn, Mapping[str, Any]]:
         """The turn from a node on, and the state in which the recorded turn came there."""

@@ -6,18 +6,18 @@ import platform
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib.metadata import version
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from selfright.domain.answers import Answer, Step
+from selfright.domain.answers import Step
 from selfright.domain.errors import InputError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.tools import Visiting
-from selfright.domain.traces import Origins, Rating, Replay, ReplayOptions, Trace
+from selfright.domain.traces import Origins, Replay, ReplayOptions, Trace
 from selfright.domain.turns import Scope, TurnOptions
 from selfright.flow.presets import Preset
 from selfright.flow.run import Turn
@@ -68,18 +68,6 @@ class TraceService:
             raise InputError(f"limit must lie between 1 and {_MOST_LISTED:,}, but is {limit}")
         seen = (trace for trace in self.store.traces(scope.user) if scope.covers(trace.collections))
         return list(islice(seen, limit))
-
-    def trace(self, trace_id: str, scope: Scope) -> Trace:
-        """One trace. Raises ``InputError`` when ``scope`` sees none of that id."""
-        return self.store.find(trace_id, scope)[0]
-
-    def rate(self, trace_id: str, scope: Scope, rating: Rating | None) -> Trace:
-        """Keeps what a reader said of an answer with its trace."""
-        return self.store.rate(trace_id, scope, rating)
-
-    def forget(self, scope: Scope, trace_id: str | None) -> int:
-        """Deletes the traces that ``scope`` may see, or one of them; gives back how many."""
-        return self.store.forget(scope, trace_id)
 
     async def replay(self, trace_id: str, options: ReplayOptions, scope: Scope) -> Replay:
         """A recorded turn, run again."""
@@ -142,58 +130,40 @@ class TurnWatch:
 
         Without ``start`` the turn goes on where it was broken off, and is not recorded: its beginning is not there.
         """
-        notes = _Notes(turn.trace_id, scope, self.origins(turn)) if self.store else None
-        if self.recorder and start is not None:
-            self.recorder.begin(start)
-        if self.spans:
-            self.spans.begin(start)
-        lines = self.recorder if start is not None else None
+        spans, recorder = self.spans, self.recorder if start is not None else None
+        origins = self.origins(turn) if self.store is not None else Origins(turn.preset.name, {})
+        at, began, steps = time.time(), time.monotonic(), list[Step]()
+        if recorder and start is not None:
+            recorder.begin(start)
+        if spans:
+            spans.begin(start)
+
+        async def store(trace: Trace) -> None:
+            if self.store is not None:
+                full = replace(trace, kind="full") if self.recorder else trace
+                await asyncio.to_thread(self.store.write, full, recorder.lines if recorder else ())
+
+        async def on_event(event: TurnEvent) -> None:
+            if isinstance(event, NodeFinished) and len(steps) < _MOST_STEPS:
+                steps.append(Step(event.node, event.seconds, event.outcome))
+            if not isinstance(event, TurnFinished):
+                return
+            if spans:
+                spans.finish(event.answer)
+                spans.end()  # here, for who has the answer may never come back for the end of the events
+            content = self.recorder is not None  # the trace is stored before anybody hears of the end
+            await store(finished_trace(event.answer, at, scope, origins, content=content))
+
         try:
-            yield partial(self._hear, notes, lines)
+            yield on_event
         except Exception as error:
-            if self.spans:
-                self.spans.fail(error)
-            if notes:
-                await self._store(notes.broken(error), lines)
+            if spans:
+                spans.fail(error)
+            await store(broken(turn.trace_id, at, scope, origins, steps, time.monotonic() - began, error))
             raise
         finally:
-            if self.spans:
-                self.spans.end()
-
-    async def _hear(self, notes: "_Notes | None", lines: Recorder | None, event: TurnEvent) -> None:
-        """Notes what happened; the trace is stored before anybody hears of the end."""
-        if isinstance(event, TurnFinished):
-            if self.spans:
-                self.spans.finish(event.answer)
-                self.spans.end()  # here, for who has the answer may never come back for the end of the events
-            if notes:
-                await self._store(notes.finished_trace(event.answer, content=self.recorder is not None), lines)
-        elif notes and isinstance(event, NodeFinished) and len(notes.steps) < _MOST_STEPS:
-            notes.steps.append(Step(event.node, event.seconds, event.outcome))
-
-    async def _store(self, trace: Trace, lines: Recorder | None) -> None:
-        if self.store is not None:
-            full = replace(trace, kind="full") if self.recorder else trace
-            await asyncio.to_thread(self.store.write, full, lines.lines if lines else ())
-
-
-@dataclass(slots=True)
-class _Notes:
-    """What is known of a turn while it runs."""
-
-    trace_id: str
-    scope: Scope
-    origins: Origins
-    steps: list[Step] = field(default_factory=list)
-    at: float = field(default_factory=time.time)
-    began: float = field(default_factory=time.monotonic)
-
-    def finished_trace(self, answer: Answer, *, content: bool) -> Trace:
-        return finished_trace(answer, self.at, self.scope, self.origins, content=content)
-
-    def broken(self, error: Exception) -> Trace:
-        seconds = time.monotonic() - self.began
-        return broken(self.trace_id, self.at, self.scope, self.origins, self.steps, seconds, error)
+            if spans:
+                spans.end()
 
 
 def _visiting(spans: "TurnSpans | None") -> Visiting:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfright.domain.answers import Answer, Message
 from selfright.domain.errors import InputError, StoreError, UnknownName, UsageError
-from selfright.domain.events import TurnEvent
+from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.slots import Profile
 from selfright.domain.text import readable
 from selfright.domain.tools import Tools
@@ -71,6 +71,14 @@ class TurnService:
                     if hear is not None:
                         await hear(event)
                     yield event
+
+    async def ask(self, question: str, options: TurnOptions) -> Answer:
+        """The answer of one turn."""
+        async with aclosing(self.stream(question, options, listen=False)) as events:
+            async for event in events:
+                if isinstance(event, TurnFinished):
+                    return event.answer
+        raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
 
     def graph_arguments(self, question: str, options: TurnOptions) -> GraphArguments:
         """What a turn's graph runs with, where the caller runs it: no session and no trace of it is stored.
