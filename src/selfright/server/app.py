@@ -22,20 +22,11 @@ from selfright.server.authentication import Authenticator, AuthMiddleware
 from selfright.server.errors import DOCUMENTED, Refused, unusable_body
 from selfright.server.keys import Keys, open_keys
 from selfright.server.middleware import BodyLimit, Envelope, refusal_for
-from selfright.server.routes import (
-    ask,
-    documents,
-    health,
-    openai,
-    traces,
-    user_data,
-)
+from selfright.server.routes import ask, documents, health, openai, traces, user_data
 from selfright.server.routes.documents import remove_leftovers
 from selfright.server.service import Service, in_thread
 
 if TYPE_CHECKING:
-    from mcp.server.mcpserver import MCPServer
-
     from selfright.api.selfright import Selfright
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -62,8 +53,15 @@ def create_app(
     limits = limits or limits_of(settings)
     keys = keys or open_keys(settings)
     service = Service(selfright, limits)
-    authenticator = _authenticator(settings, limits, keys, keyed)
-    agents = _mcp(service)
+    wrong = "too many wrong keys from this address; try again later"
+    guesses = RateLimit(limits.guesses, limits.guess_burst, message=wrong)
+    allowed = frozenset(settings.serve_hosts), frozenset(settings.serve_origins)
+    authenticator = Authenticator(keys, RateLimit(limits.rate, limits.burst), guesses, *allowed, keyed)
+    agents = None
+    if importlib.util.find_spec("mcp"):
+        from selfright.server.mcp import build, over_http
+
+        agents = build(service)
 
     app = FastAPI(
         title="Selfright",
@@ -76,14 +74,12 @@ def create_app(
         responses=DOCUMENTED,
         lifespan=_lifespan(service, keys, agents, ready),
         middleware=_layers(service, authenticator),
-        exception_handlers={RequestValidationError: _invalid, HTTPException: _http, SelfrightError: _ours},
+        exception_handlers=dict.fromkeys((RequestValidationError, HTTPException, SelfrightError), _reply_to),
     )
     app.state.service = service
     for router in _ROUTERS:
         app.include_router(router)
     if agents:
-        from selfright.server.mcp import over_http
-
         app.routes.append(over_http(agents))
     return app
 
@@ -108,56 +104,28 @@ def _lifespan(service: Service, keys: Keys, agents: Any, ready: Callable[[], Non
     return lifespan
 
 
-def _authenticator(settings: Any, limits: Limits, keys: Keys, keyed: bool) -> Authenticator:
-    return Authenticator(
-        keys,
-        RateLimit(limits.rate, limits.burst),
-        RateLimit(limits.guesses, limits.guess_burst, message="too many wrong keys from this address; try again later"),
-        frozenset(settings.serve_hosts),
-        frozenset(settings.serve_origins),
-        keyed,
-    )
-
-
-def _mcp(service: Service) -> "MCPServer[Any] | None":
-    """The MCP server, where its package is installed."""
-    if importlib.util.find_spec("mcp") is None:
-        return None
-    from selfright.server.mcp import build
-
-    return build(service)
-
-
 def _layers(service: Service, authenticator: Authenticator) -> list[Middleware]:
-    layers: list[Middleware] = []
-    if authenticator.origins:  # outermost, so that a page can read why it was refused
-        layers.append(
-            Middleware(
-                CORSMiddleware,
-                allow_origins=sorted(authenticator.origins),
-                allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-                allow_headers=["authorization", "content-type", "x-selfright-session"],
-            )
-        )
-    layers += [
+    layers = [
         Middleware(Envelope, metrics=service.metrics),
         Middleware(AuthMiddleware, authenticator=authenticator),
         Middleware(BodyLimit, limits=service.limits),
     ]
-    return layers
+    if not authenticator.origins:
+        return layers
+    across = Middleware(
+        CORSMiddleware,
+        allow_origins=sorted(authenticator.origins),
+        allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+        allow_headers=["authorization", "content-type", "x-selfright-session"],
+    )
+    return [across, *layers]  # outermost, so that a page can read why it was refused
 
 
-async def _invalid(_: Request, error: RequestValidationError) -> Response:
-    return unusable_body(error.errors()).response()
-
-
-async def _ours(request: Request, error: SelfrightError) -> Response:
+async def _reply_to(request: Request, error: Exception) -> Response:
+    if isinstance(error, RequestValidationError):
+        return unusable_body(error.errors()).response()
+    if isinstance(error, HTTPException) and not isinstance(error, Refused):
+        message = f"{error.detail}; /openapi.json lists what there is"
+        code = _CODES.get(error.status_code, "bad_request")
+        return Refused(error.status_code, code, message, headers=error.headers).response()
     return refusal_for(error, request.scope["state"]["request_id"]).response()
-
-
-async def _http(_: Request, error: HTTPException) -> Response:
-    if isinstance(error, Refused):
-        return error.response()
-    message = f"{error.detail}; /openapi.json lists what there is"
-    code = _CODES.get(error.status_code, "bad_request")
-    return Refused(error.status_code, code, message, headers=error.headers).response()

@@ -91,8 +91,7 @@ class Authenticator:
             return None
         if not known:
             self.guesses.give_back(address)
-        self._known[mark] = None
-        self._known.move_to_end(mark)
+        self._known[mark] = self._known.pop(mark, None)
         if len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)
         return key

@@ -8,26 +8,8 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from selfright.domain.errors import (
-    BudgetSpent,
-    EmbeddingFailed,
-    IndexBusy,
-    IndexNotFound,
-    InputError,
-    ModelError,
-    ModelRejected,
-    ModelUnavailable,
-    SelfrightError,
-    SessionBusy,
-    SessionHidden,
-    SessionLost,
-    StoreError,
-    StoreUnavailable,
-    UnknownName,
-    UnreadableFile,
-    UsageError,
-    WebError,
-)
+from selfright.domain import errors
+from selfright.domain.errors import SelfrightError, SessionHidden, UnknownName, UnreadableFile
 from selfright.wire.answers import ErrorBody, ErrorReply
 
 MOST_MESSAGE = 500
@@ -74,20 +56,23 @@ class Refused(HTTPException):
 
 # What an operator must put right is told without the message: that names files of this machine.
 _TOLD: tuple[tuple[type[SelfrightError], int, str, str | None, float | None], ...] = (
-    (SessionBusy, 409, "session_busy", "another turn of this session is running; wait for it, then try again", 1),
-    (SessionLost, 409, "session_lost", "another turn took this session over; look at it, then ask again", 1),
-    (StoreUnavailable, 503, "database_unavailable", "what the service keeps cannot be reached now; try again", 2),
-    (IndexBusy, 503, "index_busy", "the index is being written by another program; try again in a moment", 5),
-    (IndexNotFound, 404, "index_not_found", "there is nothing to search yet; upload a document first", None),
-    (StoreError, 503, "store_unusable", "what the service keeps cannot be used now; its log says why", 30),
-    (UsageError, 400, "bad_request", None, None),
-    (InputError, 400, "bad_request", None, None),
-    (ModelUnavailable, 503, "model_unavailable", "the language model cannot be reached now; try again", 5),
-    (EmbeddingFailed, 503, "model_unavailable", "the embedding model cannot be reached now; try again", 5),
-    (ModelRejected, 502, "model_rejected", "the language model turned the call down; the service's log says why", None),
-    (BudgetSpent, 503, "budget_spent", "the limits of a turn leave no room for an answer; raise them", 30),
-    (ModelError, 502, "model_failed", "the reply of a model could not be used; try again", 1),
-    (WebError, 502, "web_failed", "the web could not be searched; try again", 1),
+    (errors.SessionBusy, 409, "session_busy",
+     "another turn of this session is running; wait for it, then try again", 1),
+    (errors.SessionLost, 409, "session_lost", "another turn took this session over; look at it, then ask again", 1),
+    (errors.StoreUnavailable, 503, "database_unavailable",
+     "what the service keeps cannot be reached now; try again", 2),
+    (errors.IndexBusy, 503, "index_busy", "the index is being written by another program; try again in a moment", 5),
+    (errors.IndexNotFound, 404, "index_not_found", "there is nothing to search yet; upload a document first", None),
+    (errors.StoreError, 503, "store_unusable", "what the service keeps cannot be used now; its log says why", 30),
+    (errors.UsageError, 400, "bad_request", None, None),
+    (errors.InputError, 400, "bad_request", None, None),
+    (errors.ModelUnavailable, 503, "model_unavailable", "the language model cannot be reached now; try again", 5),
+    (errors.EmbeddingFailed, 503, "model_unavailable", "the embedding model cannot be reached now; try again", 5),
+    (errors.ModelRejected, 502, "model_rejected",
+     "the language model turned the call down; the service's log says why", None),
+    (errors.BudgetSpent, 503, "budget_spent", "the limits of a turn leave no room for an answer; raise them", 30),
+    (errors.ModelError, 502, "model_failed", "the reply of a model could not be used; try again", 1),
+    (errors.WebError, 502, "web_failed", "the web could not be searched; try again", 1),
 )  # fmt: skip
 
 
@@ -110,20 +95,15 @@ def no_session(session: str) -> Refused:
     return Refused(404, "session_not_found", f"there is no session '{session}'", param="session")
 
 
-def internal() -> Refused:
-    """What a caller is told when something broke."""
-    return Refused(500, "internal", "something went wrong here, not with the request; its id is in X-Request-Id")
-
-
-def unusable_body(errors: Sequence[Mapping[str, Any]]) -> Refused:
+def unusable_body(found: Sequence[Mapping[str, Any]]) -> Refused:
     """The first thing that is wrong with a request, with its place."""
-    if not errors:
+    if not found:
         return Refused(400, "bad_request", "the request cannot be used; compare it with /openapi.json")
-    first = errors[0]
+    first = found[0]
     place = ".".join(str(part) for part in first.get("loc", ()) if part != "body") or "body"
     if first.get("type") == "json_invalid":
         return Refused(400, "bad_json", f"JSON was expected, but it breaks off or is none: {_plain(first)}")
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return Refused(400, "bad_request", f"'{place}': {_plain(first)}{more}", param=place[:100])
 
 

@@ -111,9 +111,9 @@ class Keys(Rows):
 
     def find(self, token: str) -> Key | None:
         """The key that this is the secret of; None for a wrong one, or one that was revoked."""
-        key_id = key_id_of(token)
-        if key_id is None:
+        if not token.startswith(PREFIX) or len(token) > _MOST_TOKEN:
             return None
+        key_id = token.removeprefix(PREFIX).partition("-")[0]
         find = f"SELECT {_COLUMNS}, digest FROM {{table}} WHERE id = %s AND revoked IS NULL"
         row = next(iter(self.rows(find, self.encode(key_id))), None)
         if row is None or not hmac.compare_digest(bytes(row[-1]), digest(token)):
@@ -163,13 +163,6 @@ def make_key(user: str, collections: str | Sequence[str], *, admin: bool, note: 
         raise InputError(f"a key takes at most {MOST_COLLECTIONS} collections and {MOST_NAME} characters of note")
     key = Key(secrets.token_hex(_ID_BYTES), user, tuple(dict.fromkeys(collections)), admin, note, time.time())
     return key, f"{PREFIX}{key.id}-{secrets.token_urlsafe(_SECRET_BYTES)}"
-
-
-def key_id_of(token: str) -> str | None:
-    """The id in a secret; None when it is none of ours."""
-    if not token.startswith(PREFIX) or len(token) > _MOST_TOKEN:
-        return None
-    return token.removeprefix(PREFIX).partition("-")[0]
 
 
 def digest(token: str) -> bytes:

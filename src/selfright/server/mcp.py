@@ -31,7 +31,6 @@ from selfright.server.turns import PreparedTurn, finish_turn
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
-    from selfright.domain.traces import Trace
 
 log = logging.getLogger(__name__)
 
@@ -119,13 +118,17 @@ class Tools:
     async def explain(
         self,
         ctx: Asking,
-        trace_id: Annotated[
-            str | None, Field(max_length=64, description="As 'ask' gave it; else the last turn.")
-        ] = None,
+        trace_id: Annotated[str | None, Field(max_length=64, description="As 'ask' gave it; else the last.")] = None,
     ) -> dict[str, Any]:
         """Tell how an answer came about: the steps of the turn, verdicts, scores of each pass, why it stopped."""
+        caller, service = _caller(ctx), self.service
         with _explain_errors():
-            return trace_view(await in_thread(self._trace, _caller(ctx), trace_id))
+            if trace_id is not None:
+                return trace_view(await in_thread(visible_trace, service, caller.scope, trace_id))
+            mine = await in_thread(service.selfright.traces, 1, caller.scope)
+            if not mine:
+                raise InputError("no turn is kept yet; ask something first (the setting 'traces' must not be 'off')")
+            return trace_view(mine[0])
 
     async def _take_in(self, caller: Caller, name: str, text: str, collection: str) -> dict[str, Any]:
         with self.service.uploads.admit(caller.key):
@@ -135,14 +138,6 @@ class Tools:
                 report = await self.service.take_in(caller, path, name, collection, deadline)
         counts = {each: getattr(report, each) for each in ("documents", "added", "replaced", "unchanged", "passages")}
         return {"collection": collection, **counts, "errors": [why for _, why in report.failed]}
-
-    def _trace(self, caller: Caller, trace_id: str | None) -> "Trace":
-        if trace_id is not None:
-            return visible_trace(self.service, caller.scope, trace_id)
-        mine = self.service.selfright.traces(1, caller.scope)
-        if not mine:
-            raise InputError("no turn is kept yet; ask something first (the setting 'traces' must not be 'off')")
-        return mine[0]
 
 
 def build(service: Service) -> MCPServer[Any]:

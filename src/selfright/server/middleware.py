@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from selfright.domain.errors import SelfrightError
 from selfright.server import logging
 from selfright.server.admission import LOCAL_KEY, Limits
-from selfright.server.errors import Refused, internal, refusal_of
+from selfright.server.errors import Refused, refusal_of
 from selfright.server.metrics import Metrics
 
 _HEADERS = {
@@ -54,7 +54,11 @@ class Envelope:
 
     async def _guard(self, passing: "_Passing", scope: Scope, receive: Receive) -> None:
         try:
-            _check_framing(scope)
+            names = Headers(scope=scope).keys()
+            if "transfer-encoding" in names and ("content-length" in names or scope["http_version"] == "1.0"):
+                # A proxy in front may cut this into other requests than this service does (RFC 9112, section 6.1).
+                why = "a body has either a Content-Length or, in HTTP/1.1, a Transfer-Encoding; send one of them"
+                raise Refused(400, "bad_framing", why, headers={"Connection": "close"})
             await self._app(scope, receive, passing.send)
         except ClientGone:
             raise
@@ -80,14 +84,6 @@ class Envelope:
         )
 
 
-def _check_framing(scope: Scope) -> None:
-    """Refuses what a proxy in front may cut into other requests than this service does (RFC 9112, section 6.1)."""
-    names = Headers(scope=scope).keys()
-    if "transfer-encoding" in names and ("content-length" in names or scope["http_version"] == "1.0"):
-        why = "a body has either a Content-Length or, in HTTP/1.1, a Transfer-Encoding; send one of them"
-        raise Refused(400, "bad_framing", why, headers={"Connection": "close"})
-
-
 def refusal_for(error: Exception, request_id: str) -> Refused:
     """What the caller is told of any error; what the operator should know goes to the log."""
     if isinstance(error, Refused):
@@ -98,7 +94,7 @@ def refusal_for(error: Exception, request_id: str) -> Refused:
             logging.log_refusal(error, request_id)
         return refused
     logging.broke(error, request_id)
-    return internal()
+    return Refused(500, "internal", "something went wrong here, not with the request; its id is in X-Request-Id")
 
 
 class _Passing:

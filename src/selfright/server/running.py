@@ -77,9 +77,8 @@ def serve_by_workers(
     with listen(host, port) as listening, tempfile.TemporaryDirectory(prefix="selfright-metrics-") as folder:
         os.environ[METRICS_FOLDER] = folder
         make = partial(_worker, dict(values), workers, keyed)
-        supervisor = Multiprocess(
-            server_config(make, shared(limits, workers), factory=True, workers=workers), [listening]
-        )
+        config = server_config(make, shared(limits, workers), factory=True, workers=workers)
+        supervisor = Multiprocess(config, [listening])
         tell(url_of(host, listening))
         supervisor.run()
     if any(each.exitcode == STARTUP_FAILURE for each in supervisor.processes):
@@ -90,21 +89,20 @@ def _worker(values: Mapping[str, Any], workers: int, keyed: bool) -> FastAPI:
     """What one of several processes serves; it ends when the process that started it is gone."""
     from selfright.api.selfright import Selfright
 
+    def ready() -> None:
+        settle_memory()
+        logging.note("worker ready", pid=os.getpid())
+
     logging.begin()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         selfright = Selfright.open(**values)
         with suppress(IndexNotFound):
             selfright.prepare()
-        return create_app(selfright, shared(limits_of(selfright.settings), workers), keyed=keyed, ready=_worker_ready)
+        return create_app(selfright, shared(limits_of(selfright.settings), workers), keyed=keyed, ready=ready)
     except SelfrightError as error:
         sys.stderr.write(f"selfright: {error}\n")
         raise SystemExit(STARTUP_FAILURE) from None
-
-
-def _worker_ready() -> None:
-    settle_memory()
-    logging.note("worker ready", pid=os.getpid())
 
 
 def _end_with_parent() -> None:
@@ -137,11 +135,7 @@ def settle_memory() -> None:
 
 def url_of(host: str, listening: socket.socket) -> str:
     """Where it can be reached."""
-    return f"http://{_in_url(host)}:{listening.getsockname()[1]}"
-
-
-def _in_url(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+    return f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
 
 
 def server_config(
@@ -172,7 +166,7 @@ def _check_keys(keys: Keys, host: str) -> bool:
     """Whether keys are asked for; refuses to be open to others."""
     keys.check_there()
     keyed = keys.any()
-    if not keyed and not is_here(_in_url(host)):
+    if not keyed and not is_here(f"[{host}]" if ":" in host else host):
         raise UsageError(
             f"without a key the service listens for this machine only, not on '{host}'; make one with "
             "'selfright keys add --user NAME --admin', or serve on 127.0.0.1"

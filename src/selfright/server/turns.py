@@ -86,8 +86,13 @@ async def _ignore(_: Message) -> None:
 
 async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     """What ``work`` gives; when the caller hangs up it is cancelled, and ``ClientGone`` raised."""
+
+    async def wait_for_disconnect() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
     task = asyncio.create_task(work)
-    gone = asyncio.create_task(_wait_for_disconnect(receive))
+    gone = asyncio.create_task(wait_for_disconnect())
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -97,11 +102,6 @@ async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
         for each in (task, gone):
             each.cancel()
         await asyncio.gather(task, gone, return_exceptions=True)
-
-
-async def _wait_for_disconnect(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 # What costs more when it is higher: callers may lower these, an admin may raise them.

@@ -35,23 +35,12 @@ _FOLDERS = "selfright-sent-"
 _LEFT_S = 86_400.0  # longer than anything takes to be read and indexed
 _TYPE = "multipart/form-data"
 
-FORM: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            _TYPE: {
-                "schema": {
-                    "type": "object",
-                    "required": ["files"],
-                    "properties": {
-                        "files": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}},
-                        "collection": {"type": "string", "maxLength": 200},
-                    },
-                }
-            }
-        },
-    }
+_PARTS = {
+    "files": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}},
+    "collection": {"type": "string", "maxLength": 200},
 }
+_SCHEMA = {"type": "object", "required": ["files"], "properties": _PARTS}
+FORM: dict[str, Any] = {"requestBody": {"required": True, "content": {_TYPE: {"schema": _SCHEMA}}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +138,9 @@ def _check_form(form: FormData) -> Sent:
     files = [(part.filename or "", part) for part in form.getlist("files") if isinstance(part, UploadFile)]
     collection = form.get("collection", "")
     if not files or len(files) != len(form.getlist("files")):
-        raise Refused(
-            400, "no_files", "no file came; send one or more parts 'files', each with a file name", param="files"
-        )
-    if unknown := sorted(set(form) - {"files", "collection"}):
+        none = "no file came; send one or more parts 'files', each with a file name"
+        raise Refused(400, "no_files", none, param="files")
+    if unknown := sorted(set(form) - set(_PARTS)):
         raise Refused(400, "bad_form", f"the form has a part '{unknown[0][:100]}'; known are 'files' and 'collection'")
     if not isinstance(collection, str):
         raise Refused(400, "bad_form", "'collection' must be a name, not a file", param="collection")

@@ -112,14 +112,9 @@ def reply(answer: Answer, instructed: bool) -> ChatReply:
 def _completion(
     made_by: str, model: str, text: str, tokens: Mapping[str, int], notes: AnswerReply | None = None
 ) -> ChatReply:
-    return ChatReply(
-        id=f"chatcmpl-{made_by}",
-        created=int(time.time()),
-        model=model,
-        choices=[Choice(message=AssistantMessage(content=text))],
-        usage=Usage(**tokens),
-        selfright=notes,
-    )
+    choices, name = [Choice(message=AssistantMessage(content=text))], f"chatcmpl-{made_by}"
+    spent = Usage(**tokens)
+    return ChatReply(id=name, created=int(time.time()), model=model, choices=choices, usage=spent, selfright=notes)
 
 
 def usage(answer: Answer) -> dict[str, int]:
@@ -221,10 +216,7 @@ def _unusable(n: int, message: str) -> Refused:
 
 router = APIRouter(tags=["openai"])
 
-_STREAM = {
-    "description": "The answer; with `stream`, chunks of it.",
-    "content": {"text/event-stream": {}},
-}
+_STREAM = {"description": "The answer; with `stream`, chunks of it.", "content": {"text/event-stream": {}}}
 
 
 @router.post("/v1/chat/completions", response_model=ChatReply, responses={200: _STREAM})
