@@ -14,7 +14,7 @@ from selfright.evals.intervals import estimate, quantiles
 from selfright.evals.measures.words import gold_in, has_gold, spoken_text
 from selfright.evals.metrics import Metric, Sample
 from selfright.evals.questions import Question
-from selfright.evals.results import Abstention, CurvePoint, Funnel, Quantiles, Retrieved, Row, RunResult, Value
+from selfright.evals.results import Abstention, CurvePoint, Funnel, Quantiles, Retrieved, Row, RunResult
 
 RIGHT = "right"
 STEPS: Sequence[str] = (*(field.name for field in fields(Retrieved)), RIGHT)
@@ -59,7 +59,6 @@ def funnels(rows: Sequence[Row]) -> tuple[Funnel, ...]:
 
 def _funnel(language: str, rows: Sequence[Row]) -> Funnel:
     got = [(row.question_id, steps) for row in rows if (steps := first_rank(row)) is not None]
-    counts = _outcomes(rows)
     return Funnel(
         language=language,
         asked=len(got),
@@ -68,17 +67,19 @@ def _funnel(language: str, rows: Sequence[Row]) -> Funnel:
             step: tuple(name for name, steps in got if steps == number - 1)
             for number, step in enumerate(STEPS, start=1)
         },
-        answered_right=counts[False, True],
-        answered_wrong=counts[False, False],
-        refused_rightly=counts[True, True],
-        refused_wrongly=counts[True, False],
+        **_outcomes(rows),
     )
 
 
-def _outcomes(rows: Sequence[Row]) -> Mapping[tuple[bool, bool], int]:
-    """How many rows there are by whether they refused and whether that was right."""
-    said = [(row.turn.abstained, row.value(RIGHT) == 1.0) for row in rows if row.turn]
-    return {(refused, right): said.count((refused, right)) for refused in (True, False) for right in (True, False)}
+def _outcomes(rows: Sequence[Row]) -> dict[str, int]:
+    """How many rows were answered or refused, and whether that was right."""
+    counts = Counter((row.turn.abstained, row.value(RIGHT) == 1.0) for row in rows if row.turn)
+    return {
+        "answered_right": counts[False, True],
+        "answered_wrong": counts[False, False],
+        "refused_rightly": counts[True, True],
+        "refused_wrongly": counts[True, False],
+    }
 
 
 _SPREAD = ("seconds", "tokens", "llm_calls")
@@ -90,7 +91,11 @@ def measure_row(row: Row, question: Question, flags: Mapping[str, Any], metrics:
     if row.turn is None:
         return row
     sample = Sample(question, row.turn, flags)
-    return replace(row, metrics={metric.name: _check_value(metric, metric.measure(sample)) for metric in metrics})
+    found = {metric.name: metric.measure(sample) for metric in metrics}
+    for name, value in found.items():
+        if value.value is not None and not math.isfinite(value.value):
+            raise ValueError(f"a metric gives a finite number or None, but '{name}' gave {value.value!r}")
+    return replace(row, metrics=found)
 
 
 def aggregate(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
@@ -112,18 +117,15 @@ def aggregate(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
 
 def abstention(rows: Sequence[Row]) -> Abstention | None:
     """How well a system knew what it could not answer; None where nothing can be right or wrong."""
-    told = [(row.turn, bool(right)) for row in rows if row.turn and (right := row.value("right")) is not None]
+    told = [row for row in rows if row.turn and row.value(RIGHT) is not None]
     if not told:
         return None
-    answered = [(turn.judged.overall if turn.judged else None, right) for turn, right in told if not turn.abstained]
-    refused = [right for turn, right in told if turn.abstained]
+    turns = [(row.turn, row.value(RIGHT) == 1.0) for row in told if row.turn and not row.turn.abstained]
+    answered = [(turn.judged.overall if turn.judged else None, right) for turn, right in turns]
     risk = sum(not right for _, right in answered) / len(answered) if answered else None
     area, curve = _curve(answered, len(told))
     return Abstention(
-        answered_right=sum(right for _, right in answered),
-        answered_wrong=sum(not right for _, right in answered),
-        refused_rightly=sum(refused),
-        refused_wrongly=len(refused) - sum(refused),
+        **_outcomes(told),
         coverage=len(answered) / len(told),
         risk=risk,
         aurc=area,
@@ -139,19 +141,11 @@ def _curve(answered: Sequence[tuple[float | None, bool]], of: int) -> tuple[floa
     if not sure or len(sure) < len(answered):  # without a judge there is no order
         return None, ()
     scores, wrong = [surety for surety, _ in sure], [float(not right) for _, right in sure]
-    share = len(answered) / of
-    points = [
-        CurvePoint(round(point.coverage * share, 6), round(point.risk, 6)) for point in risk_coverage(scores, wrong)
-    ]
+    share, curve = len(answered) / of, risk_coverage(scores, wrong)
+    points = [CurvePoint(round(point.coverage * share, 6), round(point.risk, 6)) for point in curve]
     step = math.ceil(len(points) / _MOST_POINTS)
     return aurc(scores, wrong), (*points[:-1:step], points[-1])
 
 
 def _count(items: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(items).items(), key=lambda item: (-item[1], item[0])))
-
-
-def _check_value(metric: Metric, found: Value) -> Value:
-    if found.value is not None and not math.isfinite(found.value):
-        raise ValueError(f"a metric gives a finite number or None, but '{metric.name}' gave {found.value!r}")
-    return found

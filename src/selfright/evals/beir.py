@@ -18,13 +18,11 @@ from selfright.api.selfright import Selfright
 from selfright.domain.errors import IncompatibleIndex, InputError
 from selfright.evals.questions import file_sha256
 from selfright.evals.results import DataSet
-from selfright.evals.rows import BadRow, identifier, json_lines, text
+from selfright.evals.rows import identifier, read_rows, refuse_bad, text
 from selfright.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from selfright.ingest.pipeline import Progress
-
-_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +87,7 @@ def _files(folder: Path, split: str) -> tuple[Path, Path]:
 
 
 def _texts(path: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
-    bad: list[str] = []
-    for where, row in json_lines(path):
-        try:
-            if isinstance(row, BadRow):
-                raise row
-            found[identifier(row, ("_id", "id"), where)] = text(row, "text")
-        except BadRow as error:
-            bad.append(f"{where}: {error}")
-    _refuse(path, bad)
-    return found
+    return dict(read_rows(path, lambda row, where: (identifier(row, ("_id", "id"), where), text(row, "text"))))
 
 
 def _grades(path: Path) -> dict[str, dict[str, int]]:
@@ -114,14 +102,8 @@ def _grades(path: Path) -> dict[str, dict[str, int]]:
                 bad.append(f"line {number}: expected query, document and a whole number, parted by tabs")
                 continue
             found.setdefault(cells[0], {})[cells[1]] = int(cells[2])
-    _refuse(path, bad)
+    refuse_bad(path, bad)
     return found
-
-
-def _refuse(path: Path, bad: list[str]) -> None:
-    if bad:
-        more = f"; and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
-        raise InputError(f"{path}: {'; '.join(bad[:_NAMED])}{more}")
 
 
 KEPT = 4
@@ -137,7 +119,8 @@ def corpus_index(corpus: Path, values: Mapping[str, Any], progress: "Progress | 
     The caller closes it.
     """
     settings = load_settings(values)
-    place = folder(settings) / _name(corpus, settings)
+    digest = hashlib.sha256(f"{file_sha256([corpus])} {settings.embedder} {corpus.name}".encode()).hexdigest()
+    place = folder(settings) / f"corpus-{digest[:24]}"
     done = place.with_name(place.name + _DONE)
     selfright = Selfright.open(**{**values, "index": place})
     if not done.exists():
@@ -159,11 +142,6 @@ def corpus_index(corpus: Path, values: Mapping[str, Any], progress: "Progress | 
 def folder(settings: Settings) -> Path:
     """Where the indexes lie."""
     return settings.home / "evaluations" / "indexes"
-
-
-def _name(corpus: Path, settings: Settings) -> str:
-    digest = hashlib.sha256(f"{file_sha256([corpus])} {settings.embedder} {corpus.name}".encode()).hexdigest()
-    return f"corpus-{digest[:24]}"
 
 
 def _forget_oldest(place: Path) -> None:

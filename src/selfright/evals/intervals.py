@@ -8,12 +8,14 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from selfright.evals.results import Comparison, Difference, Estimate, Moves, Row, RunResult
 
+T = TypeVar("T")
 SAMPLES = 2_000
 LEVEL = 0.95
 _AT_ONCE = 4_000_000  # cells of a table of draws
@@ -42,11 +44,11 @@ def difference(base: Sequence[float], other: Sequence[float], seed: int, name: s
     return Difference(_mean(gain.tolist()), low, high, len(gain), p, p)
 
 
-def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+def holm(p_values: Mapping[T, float]) -> dict[T, float]:
     """Holm's (1979) correction of a family of tests: by name, never under the p it came from, at most 1."""
-    corrected: dict[str, float] = {}
+    corrected: dict[T, float] = {}
     highest = 0.0
-    for place, (name, p) in enumerate(sorted(p_values.items(), key=lambda item: (item[1], item[0]))):
+    for place, (name, p) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
         highest = max(highest, min(1.0, (len(p_values) - place) * p))
         corrected[name] = highest
     return corrected
@@ -96,14 +98,20 @@ def compare(runs: Sequence[RunResult], pairs: Sequence[tuple[str, str]], seed: i
     """The pairs ``(base, other)`` of systems, each metric's p corrected over all pairs (Holm)."""
     by_name = {run.system: run for run in runs}
     found = [_comparison(by_name[base], by_name[other], seed) for base, other in pairs]
-    return _correct_for_many(found)
+    corrected: list[dict[str, Difference]] = [{} for _ in found]
+    for name in {name for one in found for name in one.differences}:
+        tested = {place: one.differences[name] for place, one in enumerate(found) if name in one.differences}
+        for place, p in holm({place: difference.p for place, difference in tested.items()}).items():
+            corrected[place][name] = replace(tested[place], p_holm=p)
+    return tuple(
+        replace(one, differences={name: better[name] for name in one.differences})
+        for one, better in zip(found, corrected, strict=True)
+    )
 
 
 def ladder(names: Sequence[str]) -> list[tuple[str, str]]:
     """Each system against the first, and against the one before it: what all did, and what the last step did."""
-    against_first = [(names[0], name) for name in names[1:]]
-    steps = list(pairwise(names[1:]))
-    return against_first + steps
+    return [*((names[0], name) for name in names[1:]), *pairwise(names[1:])]
 
 
 def _comparison(base: RunResult, other: RunResult, seed: int) -> Comparison:
@@ -112,15 +120,8 @@ def _comparison(base: RunResult, other: RunResult, seed: int) -> Comparison:
     moves, rescued, broken = _moves(shared)
     names = [name for name in base.summary if name in other.summary]
     differences = {name: _difference(name, shared, seed, base.system, other.system) for name in names}
-    return Comparison(
-        base=base.system,
-        other=other.system,
-        questions=len(shared),
-        moves=moves,
-        rescued=rescued,
-        broken=broken,
-        differences={name: found for name, found in differences.items() if found is not None},
-    )
+    known = {name: found for name, found in differences.items() if found is not None}
+    return Comparison(base.system, other.system, len(shared), moves, rescued, broken, known)
 
 
 def _moves(shared: Sequence[tuple[Row, Row]]) -> tuple[Moves | None, tuple[str, ...], tuple[str, ...]]:
@@ -139,24 +140,3 @@ def _difference(name: str, shared: Sequence[tuple[Row, Row]], seed: int, base: s
     pairs = [(before, after) for one, two in shared if (before := one.value(name)) is not None
              and (after := two.value(name)) is not None]  # fmt: skip
     return difference([before for before, _ in pairs], [after for _, after in pairs], seed, f"{name} {base} {other}")
-
-
-def _correct_for_many(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    names = {name for one in comparisons for name in one.differences}
-    holms: Mapping[str, Mapping[str, float]] = {
-        name: holm({_key(one): one.differences[name].p for one in comparisons if name in one.differences})
-        for name in names
-    }
-    return tuple(
-        replace(
-            one,
-            differences={
-                name: replace(found, p_holm=holms[name][_key(one)]) for name, found in one.differences.items()
-            },
-        )
-        for one in comparisons
-    )
-
-
-def _key(comparison: Comparison) -> str:
-    return f"{comparison.base}\0{comparison.other}"

@@ -3,8 +3,9 @@
 Rankings are measured by ``ir-measures`` over trec_eval, and written as run files in the form of TREC.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,6 @@ def evaluate_retrieval(
     name; then ``bm25`` and ``hybrid`` alone are measured.
     """
     wanted = parse_measures(measures)
-    names = [str(measure) for measure in wanted]
     depth = depth_of(wanted)
     rankings: dict[str, dict[str, Sequence[str]]] = {name: {} for name in SYSTEMS}
     for number, query in enumerate(data.queries):
@@ -124,8 +124,8 @@ def evaluate_retrieval(
             rankings[system][query.id] = ranking
     index = provenance.index_facts(selfright)
     systems = [name for name in SYSTEMS if name in ("bm25", "hybrid") or index.embedder not in ("", "none")]
-    results = tuple(_result(name, rankings[name], data.queries, wanted, names, seed) for name in systems)
-    pairs = [(base, other) for number, base in enumerate(systems) for other in systems[number + 1 :]]
+    results = tuple(_result(name, rankings[name], data.queries, wanted, seed) for name in systems)
+    pairs = list(combinations(systems, 2))
     study = Study(
         kind="retrieval",
         created=provenance.now(),
@@ -152,14 +152,7 @@ def write_runs(measured: Measured, out: Path) -> list[Path]:
 
 
 def _rankings(selfright: Selfright, query: str, depth: int) -> dict[str, Sequence[str]]:
-    plain, halves = _plainly(selfright, query, depth)
-    adaptive = selfright.search(query, depth * _FACTOR)
-    found = {**halves, "rrf": _documents(plain), "hybrid": _documents(adaptive)}
-    return {name: documents[:depth] for name, documents in found.items()}
-
-
-def _plainly(selfright: Selfright, query: str, depth: int) -> tuple[Sequence[Hit], dict[str, Sequence[str]]]:
-    """One search fused plainly, and the two rankings that went into it, as far down as they are known whole.
+    """One search fused plainly, the two rankings that went into it, as far as they are known whole, and a turn's.
 
     A fused list shows each half's places, but may lack a passage that only one half had, far down. So only places
     without a gap before them are taken, and the search is repeated deeper while that is too few.
@@ -169,20 +162,17 @@ def _plainly(selfright: Selfright, query: str, depth: int) -> tuple[Sequence[Hit
         hits = selfright.search(query, k, flags={"fusion": "rrf"})
         halves = {"bm25": _half(hits, lambda hit: hit.bm25), "dense": _half(hits, lambda hit: hit.dense)}
         if k >= _DEEPEST or len(hits) < k or all(len(half) >= depth for half in halves.values()):
-            return hits, halves
+            break
         k = min(_DEEPEST, 2 * k)
+    adaptive = selfright.search(query, depth * _FACTOR)
+    found = {**halves, "rrf": _documents(hits), "hybrid": _documents(adaptive)}
+    return {name: documents[:depth] for name, documents in found.items()}
 
 
 def _half(hits: Sequence[Hit], place: Callable[[Hit], Ranked | None]) -> Sequence[str]:
     placed = sorted((ranked.rank, hit.passage.document_id) for hit in hits if (ranked := place(hit)))
-    return list(dict.fromkeys(_without_gap(placed)))
-
-
-def _without_gap(placed: Sequence[tuple[int, str]]) -> Iterator[str]:
-    for expected, (rank, document) in enumerate(placed, start=1):
-        if rank != expected:
-            return
-        yield document
+    whole = takewhile(lambda pair: pair[0] == pair[1][0], enumerate(placed, start=1))
+    return list(dict.fromkeys(document for _, (_, document) in whole))
 
 
 def _documents(hits: Sequence[Hit]) -> Sequence[str]:
@@ -190,22 +180,17 @@ def _documents(hits: Sequence[Hit]) -> Sequence[str]:
 
 
 def _result(
-    system: str,
-    rankings: Rankings,
-    queries: Sequence[JudgedQuery],
-    wanted: Sequence[Any],
-    names: Sequence[str],
-    seed: int,
+    system: str, rankings: Rankings, queries: Sequence[JudgedQuery], wanted: Sequence[Any], seed: int
 ) -> RunResult:
     values = score_rankings(rankings, queries, wanted)
-    rows = tuple(_row(query, values[query.id], len(rankings[query.id])) for query in queries)
     summary = {
-        name: estimate([values[query.id][name] for query in queries], seed, f"{name} {system}") for name in names
+        name: estimate([values[query.id][name] for query in queries], seed, f"{name} {system}")
+        for name in map(str, wanted)
     }
-    return RunResult(system=system, preset=None, flags={}, models={}, rows=rows, summary=summary)
-
-
-def _row(query: JudgedQuery, values: Mapping[str, float], found: int) -> Row:
-    relevant = tuple(document for document, grade in query.grades.items() if grade > 0)
-    metrics = {name: Value(value, f"{len(relevant)} relevant, {found} found") for name, value in values.items()}
-    return Row(query.id, query.text, relevant=relevant, metrics=metrics)
+    rows = []
+    for query in queries:
+        relevant = tuple(document for document, grade in query.grades.items() if grade > 0)
+        why = f"{len(relevant)} relevant, {len(rankings[query.id])} found"
+        metrics = {name: Value(value, why) for name, value in values[query.id].items()}
+        rows.append(Row(query.id, query.text, relevant=relevant, metrics=metrics))
+    return RunResult(system=system, preset=None, flags={}, models={}, rows=tuple(rows), summary=summary)

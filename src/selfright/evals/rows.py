@@ -2,11 +2,15 @@
 
 import codecs
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from selfright.domain.errors import InputError
 
 LONGEST_ROW = 20_000_000
+_NAMED = 5
+T = TypeVar("T")
 
 Row = tuple[str, Any]
 """Where the row stands in its file (``line 3``), and its value: an object, or a ``BadRow``."""
@@ -28,6 +32,31 @@ def json_lines(path: Path) -> Iterator[Row]:
                 return
             if line.strip():
                 yield where, _object(line.removeprefix(codecs.BOM_UTF8))
+
+
+def read_rows(path: Path, read: Callable[[Mapping[str, Any], str], T]) -> list[T]:
+    """What ``read`` makes of each row and where it stands.
+
+    Raises ``InputError`` when there are bad rows, with the first of them and what was expected there: nothing is left
+    out in silence.
+    """
+    found, bad = list[T](), list[str]()
+    for where, row in json_lines(path):
+        try:
+            if isinstance(row, BadRow):
+                raise row
+            found.append(read(row, where))
+        except BadRow as error:
+            bad.append(f"{where}: {error}")
+    refuse_bad(path, bad)
+    return found
+
+
+def refuse_bad(path: Path, bad: Sequence[str]) -> None:
+    """Raises ``InputError`` with the first of the lines that are bad."""
+    if bad:
+        more = f"; and {len(bad) - _NAMED} more rows" if len(bad) > _NAMED else ""
+        raise InputError(f"{path}: {'; '.join(bad[:_NAMED])}{more}; docs/evaluation.md says what a row holds")
 
 
 def _object(line: bytes) -> Mapping[str, Any] | BadRow:
@@ -92,13 +121,7 @@ def objects(row: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 def kind(value: object) -> str:
     """A value's kind in words; never the value, which may be anything."""
     names = {
-        dict: "an object",
-        list: "a list",
-        str: "a text",
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-    }
-    if value is None:
-        return "nothing"
+        dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number",
+        type(None): "nothing",
+    }  # fmt: skip
     return "an empty text" if value == "" else names.get(type(value), f"a {type(value).__name__}")

@@ -16,9 +16,9 @@ from selfright.evals.intervals import compare, ladder
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.metrics import Metric
 from selfright.evals.questions import Question, QuestionSet
-from selfright.evals.results import Kind, Row, RunResult, Study
+from selfright.evals.results import Kind, Row, RunResult, Study, adapter
 from selfright.evals.systems import System
-from selfright.evals.worker import ask_row, lost_row, read_result, read_task, task_of
+from selfright.evals.worker import ask_row, lost_row, read_task, task_of
 from selfright.evals.writing import Key, RowLog
 from selfright.processes import Workers, usable_cpus
 from selfright.settings import OFFLINE
@@ -63,7 +63,7 @@ def evaluate(plan: Plan, out: Path | None = None, progress: Progress | None = No
         # Profiles, sessions and traces of an evaluation are nobody's.
         values = {"home": home, "database": "", **plan.values}
         with Selfright.open(**values) as selfright:
-            return _Evaluation(plan, values, selfright).run(out, progress or _silent)
+            return _Evaluation(plan, values, selfright).run(out, progress or (lambda *_: None))
 
 
 class _Evaluation:
@@ -117,7 +117,8 @@ class _Evaluation:
         if budget is None or set(self._models.values()) == {OFFLINE}:
             yield from tasks
             return
-        left = budget - sum(_calls(row) for row in self._rows.values())
+        turns = [row.turn for row in self._rows.values() if row.turn]
+        left = budget - sum(turn.llm_calls + turn.judge_calls for turn in turns)
         judging = _JUDGE_CALLS if self._plan.judge == "model" else 0
         for system, question in tasks:
             left -= self._flags[system.name]["max_llm_calls"] + judging
@@ -131,16 +132,18 @@ class _Evaluation:
         if workers <= 1:
             yield from (ask_row(self._selfright, *task, self._plan.judge) for task in tasks)
             return
-        setup = {"values": _plain(self._values), "judge": self._plan.judge}
+
+        def here(task: Any) -> Any:
+            return ask_row(self._selfright, *read_task(task), self._plan.judge)
+
+        plain = {name: str(value) if isinstance(value, Path) else value for name, value in self._values.items()}
+        setup = {"values": plain, "judge": self._plan.judge}
         patience = _PATIENCE * max(flags["deadline_s"] for flags in self._flags.values()) + 60
         with Workers("selfright.evals.worker:start", setup, workers, patience) as pool:
             yield from (
-                result if isinstance(result, Row) else read_result(result)
-                for result in pool.map((task_of(*task) for task in tasks), self._here, lost_row)
+                result if isinstance(result, Row) else adapter(Row).validate_python(result)
+                for result in pool.map((task_of(*task) for task in tasks), here, lost_row)
             )
-
-    def _here(self, task: Mapping[str, Any]) -> Any:
-        return ask_row(self._selfright, *read_task(task), self._plan.judge)
 
     # Summing up
 
@@ -190,16 +193,3 @@ class _Evaluation:
             "version": provenance.versions()["selfright"],
             **({"judges": self._judges} if self._judges else {}),
         }
-
-
-def _calls(row: Row) -> int:
-    return row.turn.llm_calls + row.turn.judge_calls if row.turn else 0
-
-
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as JSON can carry them."""
-    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
-
-
-def _silent(done: int, total: int, name: str) -> None:
-    del done, total, name

@@ -28,24 +28,21 @@ class Expected:
 
 _S0 = "S0 section 7"
 _S3 = "S3 section 10"
-_STATIC, _REWRITTEN, _GUARDED = "self_refine_llm_quality", "self_refine_dynamic_query", "self_refine_full_safety"
+_SECOND_PASS = ("second_pass_precision", "second_pass_recall", "second_pass_quality")
 
-EXPECTED: Sequence[Expected] = (
-    Expected("baseline", "quality", 0.52, _S0),
-    Expected("baseline", "grounding", 0.40, _S0),
-    Expected("baseline", "iterations", 1.0, _S0),
-    Expected("baseline", "llm_calls", 1.5, _S0),
-    Expected(_GUARDED, "quality", 0.78, _S0),
-    Expected(_GUARDED, "grounding", 0.85, _S0),
-    Expected(_GUARDED, "iterations", 1.9, _S0),
-    Expected(_GUARDED, "llm_calls", 2.6, _S0),
-    Expected(_GUARDED, "infinite_loop_rate", 0.0, _S0),
-    Expected(_STATIC, "second_pass_precision", 0.45, _S3),
-    Expected(_STATIC, "second_pass_recall", 0.50, _S3),
-    Expected(_STATIC, "second_pass_quality", 0.58, _S3),
-    Expected(_REWRITTEN, "second_pass_precision", 0.72, _S3),
-    Expected(_REWRITTEN, "second_pass_recall", 0.68, _S3),
-    Expected(_REWRITTEN, "second_pass_quality", 0.78, _S3),
+EXPECTED: Sequence[Expected] = tuple(
+    Expected(profile, metric, value, source)
+    for profile, source, values in (
+        ("baseline", _S0, {"quality": 0.52, "grounding": 0.40, "iterations": 1.0, "llm_calls": 1.5}),
+        (
+            "self_refine_full_safety",
+            _S0,
+            {"quality": 0.78, "grounding": 0.85, "iterations": 1.9, "llm_calls": 2.6, "infinite_loop_rate": 0.0},
+        ),
+        ("self_refine_llm_quality", _S3, dict(zip(_SECOND_PASS, (0.45, 0.50, 0.58), strict=True))),
+        ("self_refine_dynamic_query", _S3, dict(zip(_SECOND_PASS, (0.72, 0.68, 0.78), strict=True))),
+    )
+    for metric, value in values.items()
 )
 
 TARGETED_GAIN = 2.0
@@ -132,9 +129,8 @@ def _combine(path: Path, grid: Any) -> Iterable[System]:
 
 
 def _name(preset: str, flags: Mapping[str, Any]) -> str:
-    return " ".join(
-        [preset, *(f"{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in flags.items())]
-    )
+    said = {key: str(value).lower() if isinstance(value, bool) else value for key, value in flags.items()}
+    return " ".join([preset, *(f"{key}={value}" for key, value in said.items())])
 
 
 def _list(path: Path, key: str, value: Any) -> list[Any]:

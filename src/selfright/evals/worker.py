@@ -7,7 +7,7 @@ import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from itertools import zip_longest
+from itertools import chain, repeat
 from typing import Any
 
 from selfright.api.selfright import Selfright
@@ -75,12 +75,7 @@ def _same_stem(one: str, other: str) -> bool:
 
 def _passes(iterations: Sequence[Iteration], watched: Sequence[WatchedPass]) -> tuple[Pass, ...]:
     """What the turn says of its passes, and what was seen of them: a draft is written in each."""
-    found: list[Pass] = []
-    before: WatchedPass | None = None
-    for iteration, one in zip_longest(iterations, watched[: len(iterations)]):
-        found.append(_pass(iteration, one, before))
-        before = one
-    return tuple(found)
+    return tuple(map(_pass, iterations, chain(watched, repeat(None)), chain((None,), watched, repeat(None))))
 
 
 def _pass(iteration: Iteration, seen: WatchedPass | None, before: WatchedPass | None) -> Pass:
@@ -107,7 +102,7 @@ def _pass(iteration: Iteration, seen: WatchedPass | None, before: WatchedPass | 
 log = logging.getLogger(__name__)
 
 
-def start(setup: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
+def start(setup: Mapping[str, Any]) -> Callable[[Any], Any]:
     """The worker's side: opens the index once, then answers tasks."""
     selfright = Selfright.open(**setup["values"])
     judge = setup["judge"]
@@ -125,13 +120,7 @@ def read_task(task: Any) -> tuple[System, Question]:
     return found
 
 
-def read_result(result: Any) -> Row:
-    """A row that a worker sent."""
-    row: Row = adapter(Row).validate_python(result)
-    return row
-
-
-def lost_row(task: Mapping[str, Any]) -> Row:
+def lost_row(task: Any) -> Row:
     """The row of a question over which processes kept ending."""
     _, question = read_task(task)
     return replace(_row(question), error="the processes that were to answer this question ended again and again")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from selfright.domain.errors import IndexBusy, UsageError
-from selfright.evals.results import Pass, Row, Study, Turn, Value, adapter, dump_study
+from selfright.evals.results import Row, Study, Value, adapter, dump_study
 from selfright.retrieval.files import WriterLock, write_atomically
 
 _TURN = ("answer", "abstained", "verdict", "stop_reason", "degraded", "language")
@@ -60,42 +60,28 @@ def _csv(lines: Iterable[list[Any]]) -> bytes:
     """CSV in UTF-8 with a mark at its start, without which Excel takes Korean for something else."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([_cell(value) for value in line] for line in lines)
+    for line in lines:
+        writer.writerow(f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell for cell in line)
     return text.getvalue().encode("utf-8-sig")
-
-
-def _cell(value: Any) -> Any:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) else value
-    return value
 
 
 def redact(study: Study) -> Study:
     """Questions, gold answers, answers, citations' texts, queries and reasons emptied; everything else as it was."""
-    return replace(study, runs=tuple(replace(run, rows=tuple(map(_row_without_words, run.rows))) for run in study.runs))
+    return replace(study, runs=tuple(replace(run, rows=tuple(map(_without_words, run.rows))) for run in study.runs))
 
 
-def _row_without_words(row: Row) -> Row:
+def _without_words(row: Row) -> Row:
+    turn = row.turn
+    if turn is not None:
+        passes = []
+        for one in turn.passes:
+            missing, brought, new = (("",) * len(items) for items in (one.missing_info, one.brought, one.new))
+            passes.append(replace(one, query="", missing_info=missing, brought=brought, new=new))
+        cited = tuple(replace(each, title="", section="", text="") for each in turn.citations)
+        removed = ("",) * len(turn.removed_claims)
+        turn = replace(turn, answer="", citations=cited, passes=tuple(passes), removed_claims=removed, notes=())
     metrics = {name: Value(value.value, "") for name, value in row.metrics.items()}
-    return replace(row, question="", answers=(), metrics=metrics, turn=row.turn and _without_words(row.turn))
-
-
-def _without_words(turn: Turn) -> Turn:
-    return replace(
-        turn,
-        answer="",
-        citations=tuple(replace(cited, title="", section="", text="") for cited in turn.citations),
-        passes=tuple(map(_pass_without_words, turn.passes)),
-        removed_claims=("",) * len(turn.removed_claims),
-        notes=(),
-    )
-
-
-def _pass_without_words(one: Pass) -> Pass:
-    missing, brought, new = (("",) * len(items) for items in (one.missing_info, one.brought, one.new))
-    return replace(one, query="", missing_info=missing, brought=brought, new=new)
+    return replace(row, question="", answers=(), metrics=metrics, turn=turn)
 
 
 FORM = "selfright.rows/1"

@@ -31,18 +31,16 @@ class JudgedBy:
             return without("abstained")
         loop = LoopThread()
         try:
-            said = loop.run(self.evaluator.evaluate(_request(sample)))
+            answer = answer_of(sample)
+            hits = tuple(Hit(_passage(cited), 0.0) for cited in dict.fromkeys(sample.turn.citations))
+            draft, language = Draft(answer), language_of(answer)
+            request = EvaluationRequest(sample.question.question, draft, language, hits=hits)
+            said = loop.run(self.evaluator.evaluate(request))
         except ModelError as error:
             return without(f"the judge failed: {error}")
         finally:
             loop.close()
         return Value(getattr(said, self.score), f"{said.source.value}: {said.answer_quality.value}")
-
-
-def _request(sample: Sample) -> EvaluationRequest:
-    answer = answer_of(sample)
-    hits = tuple(Hit(_passage(cited), 0.0) for cited in dict.fromkeys(sample.turn.citations))
-    return EvaluationRequest(sample.question.question, Draft(answer), language_of(answer), hits=hits)
 
 
 def _passage(cited: Citation) -> Passage:

@@ -93,7 +93,10 @@ async def check_model(
     The items come in an order that is always the same, and that mixes their kinds. A job ends when its answer is clear,
     or when its share of the seconds that are left is over.
     """
-    hits = {question.text: await _search(bench, question) for question in probes.questions}
+    hits: dict[str, tuple[Hit, ...]] = {}
+    for question in probes.questions:  # the set has the same passages in both languages
+        found = (await bench.retriever.search(question.text, _SEARCHED)).hits
+        hits[question.text] = tuple(hit for hit in found if hit.passage.language == question.language)[:_SHOWN]
     jobs: dict[Job, Items] = {
         Job.GRADE: [
             partial(_check_grading, bench, q, hits[q.text]) for q in probes.questions if _divides(q, hits[q.text])
@@ -160,12 +163,6 @@ def _failures(bench: Bench) -> int:
     return sum(bench.meter.troubles.values()) + bench.failed
 
 
-async def _search(bench: Bench, question: Question) -> tuple[Hit, ...]:
-    """The question's passages in its own language: the set has the same in both."""
-    found = await bench.retriever.search(question.text, _SEARCHED)
-    return tuple(hit for hit in found.hits if hit.passage.language == question.language)[:_SHOWN]
-
-
 async def _try(bench: Bench, asked: Awaitable[T]) -> T | None:
     """What the model made of it; None where that is of no use."""
     try:
@@ -183,38 +180,28 @@ async def _check_grading(bench: Bench, question: Question, hits: Sequence[Hit]) 
 
 def _order(grading: Grading, hits: Sequence[Hit], question: Question) -> float:
     """The share of pairs in which the passage that answers stands above one that does not; a tie is half of one."""
-    given = {grade.passage_id: grade.probability for grade in grading.grades}
-    values = {hit.passage: given.get(hit.passage.id) for hit in hits}
-    known = {passage: _UNKNOWN if p is None else p for passage, p in values.items()}
-    good = [p for passage, p in known.items() if _answers(passage.document_id, question)]
-    bad = [p for passage, p in known.items() if not _answers(passage.document_id, question)]
+    given = {grade.passage_id: grade.probability for grade in grading.grades if grade.probability is not None}
+    known = {hit.passage: given.get(hit.passage.id, _UNKNOWN) for hit in hits}
+    good = [p for passage, p in known.items() if passage.document_id == question.document]
+    bad = [p for passage, p in known.items() if passage.document_id != question.document]
     pairs = [1.0 if a > b else _UNKNOWN if a == b else 0.0 for a in good for b in bad]
     return sum(pairs) / len(pairs) if pairs else _UNKNOWN
 
 
 def _divides(question: Question, hits: Sequence[Hit]) -> bool:
     """Whether there is something to tell apart: a passage that answers, and one that does not."""
-    return len({_answers(hit.passage.document_id, question) for hit in hits}) == 2
-
-
-def _answers(document_id: str, question: Question) -> bool:
-    return document_id == question.document
+    return len({hit.passage.document_id == question.document for hit in hits}) == 2
 
 
 async def _check_judging(
     bench: Bench, question: Question, hits: Sequence[Hit], text: str, holds: bool
 ) -> tuple[float, float]:
     draft = Draft(text, (Sentence(text),))
-    request = EvaluationRequest(
-        question=question.text, draft=draft, language=question.language, hits=tuple(hits), strips=whole(hits)
-    )
-
+    request = EvaluationRequest(question.text, draft, question.language, hits=tuple(hits), strips=whole(hits))
     ours = await bench.offline.evaluator.evaluate(request)
     theirs = await _try(bench, bench.model.evaluator.evaluate(request))
-    values = [
-        float((one.answer_quality is AnswerQuality.ADEQUATE) == holds) if one else _UNKNOWN for one in (theirs, ours)
-    ]
-    return values[0], values[1]
+    right = float((ours.answer_quality is AnswerQuality.ADEQUATE) == holds)
+    return float((theirs.answer_quality is AnswerQuality.ADEQUATE) == holds) if theirs else _UNKNOWN, right
 
 
 async def _check_classifying(bench: Bench, text: str, kind: str) -> tuple[float, float]:
@@ -233,13 +220,8 @@ async def _check_follow_up(
 
 async def _rewritten(bench: Bench, row: Mapping[str, Any]) -> tuple[float, float]:
     question = row["question"]
-    request = RewriteRequest(
-        question=question,
-        query=question,
-        language=language_of(question),
-        previous_answer=row["answer"],
-        missing_info=tuple(row["missing"]),
-    )
+    before = {"previous_answer": row["answer"], "missing_info": tuple(row["missing"])}
+    request = RewriteRequest(question=question, query=question, language=language_of(question), **before)
     theirs, ours = [await roles.rewriter.rewrite(request) for roles in (bench.model, bench.offline)]
     return _has_all(theirs, row["names"]), _has_all(ours, row["names"])
 
