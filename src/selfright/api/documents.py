@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from selfright.background import Deadline
+from selfright.domain.errors import IndexNotFound, UsageError
 from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
 from selfright.domain.routing import Collection, collection_name
 from selfright.domain.text import compose_name, readable, several
+from selfright.retrieval.locations import locate
 
 if TYPE_CHECKING:
     from selfright.domain.stores import Finding
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class DocumentMethods:
-    """Adding, listing, moving and checking documents; every method delegates to the index."""
+    """Adding, listing, moving and checking documents."""
 
     _engine: "Engine"
 
@@ -45,8 +48,21 @@ class DocumentMethods:
         ``origin`` sets the trust: documents by ``upload`` or from the ``web`` rank behind your own (``index``). ``ray``
         does the work on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
         """
-        where = collection_name(readable(collection))
-        report = self._engine.index.add([Path(path) for path in several(paths)], where, progress, ray, origin)
+        from selfright.ingest.pipeline import ingest
+        from selfright.ingest.reading import discover
+        from selfright.retrieval.stores.opening import words_first
+
+        index, where, files = self._engine.index, collection_name(readable(collection)), list(map(Path, several(paths)))
+        index.check_own()
+        found = discover(files)
+        if ray:
+            from selfright.wiring.bulk import add_on
+
+            report = add_on(ray, index, files, where, progress, origin)
+        else:
+            store = index.open(create=True)
+            writer = words_first(store)
+            report = ingest(found, writer=writer, library=store, collection=where, progress=progress, origin=origin)
         if embed:
             self.embed()
         return report
@@ -57,12 +73,17 @@ class DocumentMethods:
         Returns how many still wait, when ``stop`` has ended it before all were made. Work that another process has
         begun is waited for. Questions are answered meanwhile.
         """
-        return self._engine.index.fill(progress, stop)
+        from selfright.retrieval.stores.opening import fill
+
+        index = self._engine.index
+        if index.is_foreign or not index.as_made().info().without_vectors:
+            return 0
+        return fill(index.open(), progress, stop)
 
     @property
     def embeds_later(self) -> bool:
         """Whether ``add`` and uploads leave vectors to ``embed``: in a folder, but not on a server."""
-        return self._engine.index.is_words_first
+        return locate(self._engine.settings.index).engine == "embedded"
 
     def sync(
         self,
@@ -77,13 +98,22 @@ class DocumentMethods:
         ``options`` are those of ``SyncOptions``; ``dry_run=True`` only reports. Raises ``InputError`` for a missing
         folder, or an empty one that the index has documents from.
         """
-        from selfright.ingest.syncing import SyncOptions
+        from selfright.ingest.syncing import SyncOptions, sync
+        from selfright.retrieval.stores.opening import words_first
 
-        said = SyncOptions(**options)
-        report = self._engine.index.sync([Path(path) for path in several(paths)], said, progress)
-        if embed and not said.dry_run:
-            self.embed()
-        return report
+        said, index, folders = SyncOptions(**options), self._engine.index, list(map(Path, several(paths)))
+        index.check_own()
+        if not said.dry_run:
+            store = index.open(create=True)
+            report = sync(folders, words_first(store), store, said, progress)
+            if embed:
+                self.embed()
+            return report
+        try:
+            made = index.as_made()
+        except IndexNotFound:
+            return sync(folders, None, None, said, progress)
+        return sync(folders, None, made, said, progress)
 
     def take_in(
         self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False
@@ -103,7 +133,10 @@ class DocumentMethods:
 
         Close what it gives. Raises ``UnreadableFile``, as the other half does, also when the ``deadline`` is over.
         """
-        return self._engine.index.read_upload(Path(path), readable(name), deadline or Deadline())
+        from selfright.wiring.uploads import read_upload
+
+        self._engine.index.check_own()
+        return read_upload(Path(path), readable(name), deadline or Deadline())
 
     def embed_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> None:
         """Embeds what was read, so that ``store_upload``, called with the same options, holds the index for less time.
@@ -111,11 +144,21 @@ class DocumentMethods:
         Optional: ``store_upload`` embeds what is not embedded, or where ``embeds_later`` leaves it to ``embed``. Does
         nothing without an embedder.
         """
-        self._engine.index.embed_upload(upload, collection_name(readable(collection)), apart)
+        from selfright.wiring.uploads import embed_upload
+
+        if not upload.count:
+            return
+        index, where = self._engine.index, collection_name(readable(collection))
+        store = index.open(create=True)  # no work is done for one that could not take it
+        if index.cached_embedder is not None:
+            embed_upload(upload, index.cached_embedder, where, store, apart=apart)
 
     def store_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> "UploadReport":
         """The second half of ``take_in``: adds what was read; other changes of the index wait meanwhile."""
-        return self._engine.index.store_upload(upload, collection_name(readable(collection)), apart)
+        from selfright.wiring.uploads import store_upload
+
+        index, where = self._engine.index, collection_name(readable(collection))
+        return store_upload(upload, where, lambda: index.open(create=True), apart=apart)
 
     def collections(self) -> list[Collection]:
         """The collections of the index with their descriptions, ordered by name."""
@@ -128,9 +171,10 @@ class DocumentMethods:
 
         Raises ``UnknownName`` for an unknown query class, and ``InputError`` for a text that is too long.
         """
-        return self._engine.index.describe(
-            Collection.describe_as(readable(name), readable(description), several(classes), several(slots))
-        )
+        said = Collection.describe_as(readable(name), readable(description), several(classes), several(slots))
+        store = self._engine.index.as_made()
+        store.describe(said)
+        return next((stored for stored in store.collections() if stored.name == said.name), said)
 
     def import_corpus(
         self,
@@ -145,9 +189,14 @@ class DocumentMethods:
 
         ``meta`` names the row of each vector, line by line; without ``faiss`` the texts are embedded here.
         """
-        vectors, lines = Path(faiss) if faiss else None, Path(meta) if meta else None
+        from selfright.ingest.faiss_files import FaissVectors
+        from selfright.ingest.importing import import_corpus
+
+        index, lines = self._engine.index, Path(meta) if meta else None
+        index.check_own()
         where = None if collection is None else collection_name(readable(collection))
-        return self._engine.index.import_corpus(Path(corpus), vectors, lines, where, progress)
+        vectors, create = FaissVectors(Path(faiss)) if faiss else None, partial(index.open, create=True)
+        return import_corpus(Path(corpus), lines, vectors, index.embedder, create, where, progress)
 
     def export(
         self,
@@ -159,8 +208,15 @@ class DocumentMethods:
         progress: "Progress | None" = None,
     ) -> "ExportReport":
         """Writes the documents (or passages) as BEIR's ``corpus.jsonl`` into a new or empty folder."""
-        return self._engine.index.export(
-            Path(folder), passages=passages, vectors=vectors, force=force, progress=progress
+        from selfright.ingest.exporting import export
+
+        store = self._engine.index.as_made()
+        info = store.info()
+        if vectors and not info.dimension:
+            raise UsageError("this index is searched by words alone and has no vectors to write; leave out --vectors")
+        dimension, total = info.dimension if vectors else 0, info.documents
+        return export(
+            store, Path(folder), passages=passages, dimension=dimension, force=force, progress=progress, total=total
         )
 
     def reembed(self, to: str | Path | None = None, *, progress: "Progress | None" = None) -> "ReembedReport":
@@ -175,7 +231,10 @@ class DocumentMethods:
     def remove(self, document_ids: str | Sequence[str]) -> list[str]:
         """Removes documents, by their ids as given or composed (NFC); returns the ids that existed."""
         given = several(document_ids)
-        return self._engine.index.remove(list(dict.fromkeys([*given, *map(compose_name, given)])))
+        store = self._engine.index.as_made()
+        removed = store.remove(list(dict.fromkeys([*given, *map(compose_name, given)])))
+        store.commit()
+        return removed
 
     def document(self, document_id: str) -> Document | None:
         """A stored document with its text, or None."""
@@ -204,8 +263,19 @@ class DocumentMethods:
 
     def verify(self, *, repair: bool = False) -> "list[Finding]":
         """Checks every record, vector and file of the index; ``repair`` fixes what can be fixed."""
-        return self._engine.index.verify(repair=repair)
+        from selfright.retrieval.schema import ExistingEmbedder
+        from selfright.retrieval.stores.embedded import EmbeddedStore
+        from selfright.retrieval.stores.opening import folder_of
+
+        index = self._engine.index  # which may be one that cannot be opened
+        index.check_own()
+        folder = folder_of(self._engine.settings.index, "verify")
+        return EmbeddedStore.check(
+            folder, index.tokenizer, ExistingEmbedder(lambda: index.cached_embedder), repair=repair
+        )
 
     def compact(self) -> None:
         """Frees the space of replaced and removed documents, and rebuilds the search indexes."""
-        self._engine.index.compact()
+        from selfright.retrieval.stores.opening import compact
+
+        compact(self._engine.index.as_made(), self._engine.settings.index)

@@ -16,6 +16,7 @@ from selfright.ingest.ray_cluster import RayCluster
 from selfright.retrieval.preparing import PretokenizedQuery, embedder_languages, join_all, setup_of, text_to_index, work
 from selfright.retrieval.stores.opening import open_store
 from selfright.wiring.encoders import make_embedder
+from selfright.wiring.open_index import OpenIndex
 
 _ENTRY = f"{__name__}:prepare"
 
@@ -33,6 +34,21 @@ class BulkTarget:
     embedder: Embedder | None
     encoder: str | None
     entry: str = _ENTRY
+
+
+def add_on(
+    ray: str,
+    index: OpenIndex,
+    paths: Sequence[Path],
+    collection: str,
+    progress: "Progress | None",
+    origin: Origin,
+) -> "Report":
+    """Reads, splits and indexes files on the cluster at that address."""
+    encoder = None if index.overrides.embeddings is not None else index.settings.embedder
+    place = BulkTarget(index.settings.index, index.tokenizer, index.embedder, encoder)
+    with RayCluster(ray) as cluster:
+        return add_to(cluster, place, paths, collection, progress, origin)
 
 
 def add_to(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
     from selfright.models.reader import PairViews
-    from selfright.wiring.index import IndexService
+    from selfright.wiring.open_index import OpenIndex
 
 _FITTED = "multilingual-e5-small-q4"
 _THREADS = 2
@@ -70,7 +70,7 @@ log = logging.getLogger(__name__)
 class Preload:
     """Loads the encoder of an index and, with ``reads``, the reader that ships; once."""
 
-    def __init__(self, index: "IndexService", *, reads: bool) -> None:
+    def __init__(self, index: "OpenIndex", *, reads: bool) -> None:
         self._index = index
         self._reads = reads
         self._unbegun = threading.Lock()  # taken by the first question, and never given back

@@ -20,10 +20,10 @@ from selfright.flow.run import Turn
 from selfright.flow.strategies import check_strategy, create_strategy
 from selfright.settings import Settings
 from selfright.wiring.encoders import Preload
-from selfright.wiring.index import IndexService
 from selfright.wiring.judges import JudgeService
 from selfright.wiring.listeners import langchain_listens
 from selfright.wiring.models import Models, check_mode, jobs_to_ask
+from selfright.wiring.open_index import OpenIndex
 from selfright.wiring.overrides import Overrides
 from selfright.wiring.packs import SlotReaders, check_needs, load_pack, open_profiles
 from selfright.wiring.persistence import open_database
@@ -47,7 +47,7 @@ class Engine:
     def __init__(self, settings: Settings, overrides: Overrides | None = None) -> None:
         self.settings = settings
         overrides = overrides or Overrides()
-        self.index = IndexService(settings, overrides)
+        self.index = OpenIndex(settings, overrides)
         self.models = Models(settings, overrides.llm, overrides.models)
         self.judging = JudgeService(settings, overrides, self.index)
         self._profiles_override = overrides.profiles
@@ -87,8 +87,21 @@ class Engine:
         return compile_cached(find_preset(preset_name or self.settings.preset).name).copy()
 
     def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
-        """Gives the index the vectors of the embedder that is set; calibrations for another one go with its vectors."""
-        report = self.index.reembed(to, progress)
+        """Gives the index the vectors of the embedder that is set, where it lies or in the place ``to``.
+
+        Calibrations for another embedder go with its vectors.
+        """
+        from selfright.wiring.transfers import reembed
+
+        index = self.index
+        index.check_own()
+        if index.embedder is None and self.settings.embedder != "none":
+            raise UsageError(
+                "no embedder is installed that could make vectors; name one with embedder=…, or with embedder=none "
+                "have the index searched by words alone"
+            )
+        index.close_store()
+        report = reembed(self.settings.index, to, index.tokenizer, index.cached_embedder, progress)
         if to is not None:
             return report
         self._made = None

@@ -49,6 +49,9 @@ def open_bench(settings: Settings, documents: Path, nothing: Generator) -> Itera
 
     Raises ``UsageError`` when no model is set, and what opening it raises.
     """
+    from selfright.ingest.pipeline import ingest
+    from selfright.ingest.reading import discover
+    from selfright.retrieval.stores.opening import words_first
     from selfright.roles.generate.citation_check import CitationChecker
     from selfright.roles.generate.llm import ModelGenerator
 
@@ -56,7 +59,8 @@ def open_bench(settings: Settings, documents: Path, nothing: Generator) -> Itera
         raise UsageError("a check needs a model: selfright models check openai:gpt-4o-mini, or local:smollm2")
     engine = Engine(settings)
     try:
-        engine.index.add([documents], DEFAULT_COLLECTION, None, None)
+        store = engine.index.open(create=True)
+        ingest(discover([documents]), writer=words_first(store), library=store, collection=DEFAULT_COLLECTION)
         meter = Meter(_PLENTY, _PLENTY, _MOST_SECONDS)
         chat = engine.models.chat(meter)
         offline = engine.offline

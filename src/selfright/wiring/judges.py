@@ -12,7 +12,7 @@ from selfright.domain.passages import Language
 from selfright.domain.ports import PairJudge
 from selfright.settings import Settings
 from selfright.wiring.encoders import pair_views
-from selfright.wiring.index import IndexService
+from selfright.wiring.open_index import OpenIndex
 from selfright.wiring.overrides import Overrides
 from selfright.wiring.roles import ChosenJudges, offline_roles
 
@@ -64,7 +64,7 @@ class HandedJudge:
 class JudgeService:
     """Judges named by settings or handed over, each made once; nothing is loaded or fetched before it is needed."""
 
-    def __init__(self, settings: Settings, overrides: Overrides, index: IndexService) -> None:
+    def __init__(self, settings: Settings, overrides: Overrides, index: OpenIndex) -> None:
         self._settings = settings
         self._overrides = overrides
         self._index = index

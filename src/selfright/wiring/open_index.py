@@ -33,11 +33,11 @@ _MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
 
 
 class OpenIndex:
-    """Opens the index when it is first needed, makes it when there is something to put in, and looks after it."""
+    """Opens the index when it is first needed, and makes it when there is something to put in."""
 
     def __init__(self, settings: Settings, overrides: Overrides) -> None:
-        self._settings = settings
-        self._overrides = overrides
+        self.settings = settings
+        self.overrides = overrides
         self._lock = threading.RLock()
         self._store: OpenedStore | None = None
         self._looked_after: OpenedStore | None = None
@@ -50,21 +50,21 @@ class OpenIndex:
 
     def searcher(self, flags: Flags | None = None) -> Retriever:
         """What searches for those who say themselves where."""
-        return self._foreign or self._searcher(flags or self._settings.flags)
+        return self._foreign or self._searcher(flags or self.settings.flags)
 
     def library(self) -> Library:
         """What reads stored documents."""
-        return self._foreign or self._as_made()
+        return self._foreign or self.as_made()
 
     def statistics(self) -> TermStatistics:
         """How rare terms are, in the index as it is open when that is asked."""
         if self._foreign is None:
-            self._open()
+            self.open()
         return self
 
     def idf(self, terms: Sequence[str]) -> list[float]:
         """See ``TermStatistics``."""
-        return (self._foreign or self._open()).idf(terms)
+        return (self._foreign or self.open()).idf(terms)
 
     @cached_property
     def router(self) -> Router | None:
@@ -76,13 +76,13 @@ class OpenIndex:
 
         # Its thresholds are cosines of one encoder; another one's would send questions anywhere.
         embedder = self.embedder if self.embedder is not None and is_fitted(self.embedder) else None
-        pack = load_pack(self._settings.pack)
+        pack = load_pack(self.settings.pack)
         described = lambda: pack.point_collections(self.collections())  # noqa: E731 - a name would say no more
         return DescriptionRouter(described, self.tokenizer, self.statistics(), embedder, scale=SHIPPED_SCALE)
 
     def collections(self) -> list[Collection]:
         """The named parts of the index, ordered by name; a retriever has none."""
-        return [] if self.is_foreign else list(self._as_made().collections())
+        return [] if self.is_foreign else list(self.as_made().collections())
 
     def check_collections(self, collections: str | Sequence[str]) -> tuple[str, ...]:
         """The names, when there are such collections; raises ``UnknownName`` for one that there is not."""
@@ -97,7 +97,7 @@ class OpenIndex:
 
     def close(self) -> None:
         """Closes the index."""
-        self._close_store()
+        self.close_store()
         if self._embeddings is not None:
             self._embeddings.close()
 
@@ -106,20 +106,20 @@ class OpenIndex:
         """Korean and English, with the words that the index was made with, or those of the pack for a new one."""
         from selfright.retrieval.stores.opening import tokenizer_of
 
-        made = None if self._foreign else tokenizer_of(self._settings.index)
-        return tokenizer_for(load_pack(self._settings.pack), made)
+        made = None if self._foreign else tokenizer_of(self.settings.index)
+        return tokenizer_for(load_pack(self.settings.pack), made)
 
     @cached_property
     def embedder(self) -> Embedder | None:
         """What the user gave, or the encoder that ships; None when its weights are not installed and nobody insists."""
         from selfright.wiring.encoders import resolve_embedder
 
-        return resolve_embedder(self._settings.embedder, self._overrides.embeddings)
+        return resolve_embedder(self.settings.embedder, self.overrides.embeddings)
 
     @cached_property
     def _lexicon(self) -> TermLexicon | None:
         """Names in both languages, from the domain pack."""
-        known = load_pack(self._settings.pack).lexicon
+        known = load_pack(self.settings.pack).lexicon
         return known() if known else None
 
     @cached_property
@@ -131,25 +131,25 @@ class OpenIndex:
             return embedder
         from selfright.llm.embedding_cache import CachedEmbedder
 
-        path = self._settings.home / "cache" / "embeddings.sqlite"
+        path = self.settings.home / "cache" / "embeddings.sqlite"
         self._embeddings = CachedEmbedder(embedder, path, _CACHED_BYTES)
         return self._embeddings
 
     @property
     def is_foreign(self) -> bool:
         """Whether a retriever of the user's stands in for an index folder."""
-        return self._overrides.retriever is not None
+        return self.overrides.retriever is not None
 
     @cached_property
     def _foreign(self) -> "ForeignRetriever | None":
         """What stands in for an index, when the user gave a LangChain retriever."""
-        if self._overrides.retriever is None:
+        if self.overrides.retriever is None:
             return None
         from selfright.retrieval.stores.langchain import ForeignRetriever
 
-        return ForeignRetriever(self._overrides.retriever)
+        return ForeignRetriever(self.overrides.retriever)
 
-    def _check_own(self) -> None:
+    def check_own(self) -> None:
         """Raises ``UsageError`` for a retriever that the user handed over: there is no index of ours to work on."""
         if self.is_foreign:
             raise UsageError(
@@ -157,31 +157,33 @@ class OpenIndex:
                 "the retriever's documents are kept, or open an index: Selfright.open('folder')"
             )
 
-    def _open(self, *, create: bool = False) -> "OpenedStore":
+    def open(self, *, create: bool = False) -> "OpenedStore":
+        """The store; with ``create`` it is made where there is none."""
         from selfright.retrieval.stores.opening import open_store
 
-        self._check_own()
+        self.check_own()
         with self._lock:
             if self._store is None:
-                place = self._settings.index
+                place = self.settings.index
                 self._store = open_store(place, self.tokenizer, self.cached_embedder, create=create)
             return self._store
 
-    def _as_made(self) -> "OpenedStore":
+    def as_made(self) -> "OpenedStore":
         """The store for what embeds nothing: the open one, else one that asks for no embedder."""
         from selfright.retrieval.schema import ExistingEmbedder
         from selfright.retrieval.stores.opening import open_store
 
-        self._check_own()
+        self.check_own()
         with self._lock:
             if self._store is not None:
                 return self._store
             if self._looked_after is None:
                 made = ExistingEmbedder(lambda: self.cached_embedder)
-                self._looked_after = open_store(self._settings.index, self.tokenizer, made)
+                self._looked_after = open_store(self.settings.index, self.tokenizer, made)
             return self._looked_after
 
-    def _close_store(self) -> None:
+    def close_store(self) -> None:
+        """Closes the store; it opens again when it is needed."""
         with self._lock:
             stores = self._store, self._looked_after
             self._store = self._looked_after = None
@@ -198,6 +200,6 @@ class OpenIndex:
             fusion = fusion_named(flags.fusion, flags.rrf_k, self.embedder)
             self._searchers = {
                 **dict(list(self._searchers.items())[-_MOST_SEARCHERS:]),
-                key: self._open().with_fusion(fusion, self._lexicon),
+                key: self.open().with_fusion(fusion, self._lexicon),
             }
         return self._searchers[key]

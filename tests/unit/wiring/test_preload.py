@@ -11,7 +11,7 @@ import pytest
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.models.encoder import E5
 from selfright.wiring.encoders import Preload
-from selfright.wiring.index import IndexService
+from selfright.wiring.open_index import OpenIndex
 
 
 class Encoder:
@@ -34,7 +34,7 @@ class Encoder:
 
 def warm_up(encoder: Encoder | None, times: int = 1) -> None:
     """Warms up, and waits for what that began."""
-    preload = Preload(cast(IndexService, SimpleNamespace(embedder=encoder)), reads=False)
+    preload = Preload(cast(OpenIndex, SimpleNamespace(embedder=encoder)), reads=False)
     for _ in range(times):
         preload.warm_up()
     for thread in threading.enumerate():
