@@ -111,14 +111,9 @@ def _name(text: str) -> str:
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise PageRefused("a host is a name such as example.org, but this one is none")
-    if _NUMBER.fullmatch(labels[-1]):
-        return _four(host)
-    return host
-
-
-def _four(host: str) -> str:
-    """Only four decimal numbers: what else ``inet_aton`` understands is nothing a page has to be called."""
-    try:
+    if not _NUMBER.fullmatch(labels[-1]):
+        return host
+    try:  # what else ``inet_aton`` understands is nothing a page has to be called
         return str(ipaddress.IPv4Address(host))
     except ValueError:
         raise PageRefused("an IPv4 address is four decimal numbers, and other notations are refused") from None
@@ -206,11 +201,14 @@ class Permissions:
         names: dict[str, frozenset[int]] = {}
         networks: list[Network] = []
         for entry in (text for raw in entries if (text := raw.strip())):
-            if "/" in entry:
-                networks.append(_network(entry))
-            else:
+            if "/" not in entry:
                 host, ports = _parse_host(entry)
                 names[host] = names.get(host, frozenset()) | ports
+                continue
+            try:
+                networks.append(ipaddress.ip_network(entry))
+            except ValueError:
+                raise SettingsError(f"'{entry}' is no network such as 10.0.0.0/8; correct it in 'web_allow'") from None
         return cls(names, tuple(networks))
 
     @classmethod
@@ -244,13 +242,6 @@ class Permissions:
         labels = host.split(".")
         wild = (f"*.{'.'.join(labels[n:])}" for n in range(1, len(labels)))
         return next((self.names[name] for name in wild if name in self.names), None)
-
-
-def _network(entry: str) -> Network:
-    try:
-        return ipaddress.ip_network(entry)
-    except ValueError:
-        raise SettingsError(f"'{entry}' is no network such as 10.0.0.0/8; correct it in 'web_allow'") from None
 
 
 def _parse_host(entry: str) -> tuple[str, frozenset[int]]:

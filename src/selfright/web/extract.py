@@ -20,22 +20,10 @@ from selfright.web.types import HTML, PDF, Reply
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_DROPPED = frozenset(
-    (
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "iframe",
-        "object",
-        "embed",
-        "canvas",
-        "audio",
-        "video",
-        "select",
-    )
-)
+_DROPPED = (
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "canvas", "audio", "video", "select",
+)  # fmt: skip
+_EMPHASIS = ("b", "strong", "i", "em", "u", "font", "span", "small", "sup", "sub")  # it would come out as asterisks
 log = logging.getLogger(__name__)
 
 ReadFile = Callable[[Path], Document]
@@ -52,6 +40,7 @@ _CHARSETS = re.compile(
     re.IGNORECASE,
 )
 _KOREAN = re.compile(r"euc-?kr|ks_?c_?5601.*|ms949|windows-949", re.IGNORECASE)
+_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -75,26 +64,18 @@ class PageReader:
             raise PageUnusable(f"the page of {reply.target.host} could not be read ({type(error).__name__})") from None
 
     def _read(self, reply: Reply) -> Document:
-        if reply.media_type in PDF:
-            return self._pdf(reply)
-        text = _decode(reply)[:MAX_CHARACTERS]
-        if reply.media_type in HTML:
-            return _html(text, reply)
-        return _document(reply, text, "", None)
-
-    def _pdf(self, reply: Reply) -> Document:
+        if reply.media_type not in PDF:
+            text = _decode(reply)[:MAX_CHARACTERS]
+            return _html(text, reply) if reply.media_type in HTML else _document(reply, text, "", None)
         if self._read_pdf is None:
             raise PageUnusable(f"the page of {reply.target.host} is a PDF, and nothing reads those here")
+        last = unquote(reply.target.path.partition("?")[0].rpartition("/")[2]).removesuffix(".pdf")
+        name = re.sub(r"[^\w-]+", "-", last)[:60].strip("-") or "page"
         with tempfile.TemporaryDirectory(prefix="selfright-") as folder:
-            path = Path(folder) / f"{_file_name(reply)}.pdf"  # readers call a file without a title by its name
+            path = Path(folder) / f"{name}.pdf"  # readers call a file without a title by its name
             path.write_bytes(reply.body)
             read = self._read_pdf(path)
         return _document(reply, read.text[:MAX_CHARACTERS], read.title, None)
-
-
-def _file_name(reply: Reply) -> str:
-    last = unquote(reply.target.path.partition("?")[0].rpartition("/")[2]).removesuffix(".pdf")
-    return re.sub(r"[^\w-]+", "-", last)[:60].strip("-") or "page"
 
 
 def _document(reply: Reply, text: str, title: str, date: str | None) -> Document:
@@ -138,7 +119,8 @@ def _html(text: str, reply: Reply) -> Document:
     if page is None or not page.text:
         raise PageUnusable(f"the page of {reply.target.host} has no main text")
     lines = "\n".join(line.rstrip() for line in page.text.splitlines())
-    return _document(reply, lines, page.title or "", _date(page.date))
+    past = page.date and _DATE.fullmatch(page.date) and page.date <= datetime.now(UTC).date().isoformat()
+    return _document(reply, lines, page.title or "", page.date if past else None)
 
 
 def _parse(text: str) -> "HtmlElement | None":
@@ -159,9 +141,7 @@ def _shorten(root: "HtmlElement") -> int:
     """Leaves the first ``MAX_ELEMENTS``, which bounds the time, and counts them; emphasis and the like do not count."""
     from lxml import etree
 
-    etree.strip_tags(
-        root, "b", "strong", "i", "em", "u", "font", "span", "small", "sup", "sub"
-    )  # emphasis would come out as asterisks
+    etree.strip_tags(root, *_EMPHASIS)
     elements = list(root.iter())
     for element in elements[MAX_ELEMENTS:]:
         if (parent := element.getparent()) is not None:
@@ -182,18 +162,12 @@ def _config() -> Any:
     return config
 
 
-def _date(text: str | None) -> str | None:
-    """A date that has been."""
-    if not text or not _DATE.fullmatch(text) or text > datetime.now(UTC).date().isoformat():
-        return None
-    return text
-
-
 def _decode(reply: Reply) -> str:
     """Text by its mark, its declared encoding, then UTF-8 and Korean code page 949; else with gaps."""
     body = reply.body
     declared = _META.search(body[:4_096]) if reply.media_type in HTML else None
-    names = (_mark(body), reply.charset, declared[1].decode("ascii") if declared else None, "utf-8", "cp949")
+    mark = next((name for mark, name in _MARKS.items() if body.startswith(mark)), None)
+    names = (mark, reply.charset, declared[1].decode("ascii") if declared else None, "utf-8", "cp949")
     for name in names:
         if name and _CHARSETS.fullmatch(name):
             try:
@@ -201,8 +175,3 @@ def _decode(reply: Reply) -> str:
             except (UnicodeDecodeError, LookupError):
                 continue
     return body.decode("utf-8", "replace")
-
-
-def _mark(body: bytes) -> str | None:
-    marks = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-    return next((name for mark, name in marks.items() if body.startswith(mark)), None)

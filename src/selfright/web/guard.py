@@ -151,22 +151,13 @@ class _CheckedBackend(httpcore.AsyncNetworkBackend):
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 trouble = error
                 continue
-            await self._check_peer(stream, address)
+            peer = stream.get_extra_info("server_addr")
+            if not peer or ipaddress.ip_address(str(peer[0])) != address:
+                await stream.aclose()
+                host = self._target.host
+                raise PageRefused(f"the connection to {host} ended at another address than the checked one")
             return stream
         raise trouble or httpcore.ConnectError("no address")
-
-    async def connect_unix_socket(
-        self,
-        path: str,  # noqa: ARG002
-        timeout: float | None = None,  # noqa: ARG002, ASYNC109
-        socket_options: Any = None,  # noqa: ARG002
-    ) -> httpcore.AsyncNetworkStream:
-        """Never."""
-        raise PageRefused("a page does not lie behind a socket of this machine")
-
-    async def sleep(self, seconds: float) -> None:
-        """Waits."""
-        await asyncio.sleep(seconds)
 
     async def _addresses(self) -> list[Address]:
         """The target's addresses, every one of them allowed."""
@@ -190,16 +181,8 @@ class _CheckedBackend(httpcore.AsyncNetworkBackend):
             raise PageUnusable(f"{target.host} has {len(texts)} addresses, but 1 to {_ADDRESSES} were expected")
         return texts
 
-    async def _check_peer(self, stream: httpcore.AsyncNetworkStream, address: Address) -> None:
-        peer = stream.get_extra_info("server_addr")
-        if not peer or ipaddress.ip_address(str(peer[0])) != address:
-            await stream.aclose()
-            raise PageRefused(f"the connection to {self._target.host} ended at another address than the checked one")
 
-
-@cache
-def _usual_tls() -> ssl.SSLContext:
-    return httpcore.default_ssl_context()
+_usual_tls = cache(httpcore.default_ssl_context)
 
 
 @asynccontextmanager

@@ -10,14 +10,17 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from selfright.domain.errors import PageRefused, SelfrightError, SettingsError, WebUnavailable
 from selfright.domain.passages import Document, Passage, WebFinding
 from selfright.domain.ports import Tokenizer
 from selfright.web.addresses import target_of
 from selfright.web.pages import Pages
-from selfright.web.providers.api import MOST, Provider, Result, as_rows, from_rows
+from selfright.web.providers.api import MOST, Provider, Result
 from selfright.web.search import Bm25, PageIndex, Split, new_passages, passages_of
 from selfright.web.types import RequestCounter
 
@@ -26,6 +29,7 @@ log = logging.getLogger(__name__)
 Known = Callable[[str], Awaitable[Sequence[str]]]
 """A query to the texts that the index has for it."""
 
+_RESULTS = TypeAdapter(tuple[Result, ...])
 _PASSAGES_PER_PAGE = 3
 _SPARE = 3  # results beyond those that are wanted, for pages that cannot be used
 _PASSAGES_RANKED = 2_000
@@ -85,11 +89,12 @@ class LiveWeb:
     async def _results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
         name = ("results", self._provider.name, count, query)
         kept = await asyncio.to_thread(self._cache.get, *name) if self._cache else None
-        if kept is not None and (results := from_rows(kept)) is not None:
-            return results
+        if kept is not None:
+            with suppress(ValidationError):
+                return _RESULTS.validate_python(kept)
         results = await self._provider.results(query, count, tally)
         if self._cache and results:
-            await asyncio.to_thread(self._cache.put, as_rows(results), *name)
+            await asyncio.to_thread(self._cache.put, [dataclasses.asdict(result) for result in results], *name)
         return results
 
     def _best(self, query: str, pages: Sequence[Document]) -> list[Passage]:
@@ -98,17 +103,13 @@ class LiveWeb:
         by_url = {page.url or page.id: page for page in reversed(pages)}  # of two that redirect to one, the first
         found: list[Passage] = []
         for url in dict.fromkeys(page.url or page.id for page in pages):
-            passages = passages_of(_with_date(by_url[url]), url, self._split)[:_PASSAGES_RANKED]
+            page = by_url[url]
+            if date := page.metadata.get("date"):  # whoever reads the citation sees how old the page is
+                page = dataclasses.replace(page, title=f"{page.title} ({date})")
+            passages = passages_of(page, url, self._split)[:_PASSAGES_RANKED]
             ranked = Bm25(self._tokenizer.tokens(f"{one.context}\n{one.text}") for one in passages).rank(terms)
-            best = [passages[match.index] for match in ranked[:_PASSAGES_PER_PAGE]] or passages[:1]
-            found += best
+            found += [passages[match.index] for match in ranked[:_PASSAGES_PER_PAGE]] or passages[:1]
         return found
-
-
-def _with_date(page: Document) -> Document:
-    """With its date in the title, so that whoever reads the citation sees how old the page is."""
-    date = page.metadata.get("date")
-    return dataclasses.replace(page, title=f"{page.title} ({date})") if date else page
 
 
 MOST_ADDRESSES = 200

@@ -4,7 +4,6 @@ What the web answered is kept on disk for a while: one SQLite file, bounded in b
 """
 
 import asyncio
-import dataclasses
 import hashlib
 import json
 import logging
@@ -12,8 +11,12 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from selfright.domain.errors import PageRefused, PageUnusable
 from selfright.domain.passages import Document
@@ -103,9 +106,10 @@ def _key(names: tuple[object, ...]) -> bytes:
 log = logging.getLogger(__name__)
 
 _LEAST_SNIPPET = 40
+_PAGE = TypeAdapter(Document)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Pages:
     """Fetches pages with ``visitor``, reads them with ``reader``, keeps their texts in ``cache``.
 
@@ -133,8 +137,9 @@ class Pages:
 
     async def _page(self, result: Result, tally: RequestCounter) -> Document | None:
         kept = await asyncio.to_thread(self.cache.get, "page", result.url) if self.cache else None
-        if kept is not None and (page := _from_row(kept)) is not None:
-            return page
+        if kept is not None:
+            with suppress(ValidationError):
+                return _PAGE.validate_python(kept)
         try:
             reply = await self.visitor.fetch(result.url, tally)
             page = await asyncio.to_thread(self.reader.read, reply)
@@ -145,7 +150,7 @@ class Pages:
             log.info("a page is not read: %s", error)
             return _snippet(result)
         if self.cache:
-            await asyncio.to_thread(self.cache.put, _as_row(page), "page", result.url)
+            await asyncio.to_thread(self.cache.put, asdict(page), "page", result.url)
         return page
 
 
@@ -155,18 +160,3 @@ def _snippet(result: Result) -> Document | None:
     if len(text) < _LEAST_SNIPPET:
         return None
     return Document(result.url, result.title, text, language_of(text), result.url, result.url)
-
-
-def _as_row(page: Document) -> dict[str, str]:
-    fields = {name: str(getattr(page, name) or "") for name in ("id", "title", "text", "language", "url", "media_type")}
-    return {**fields, "date": page.metadata.get("date", "")}
-
-
-def _from_row(row: object) -> Document | None:
-    if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("id", "title", "text")):
-        return None
-    url, date = str(row["id"]), str(row.get("date", ""))
-    return Document(
-        url, row["title"], row["text"], "ko" if row.get("language") == "ko" else "en", url, url,
-        str(row.get("media_type", "text/html")), metadata={"date": date} if date else {},
-    )  # fmt: skip

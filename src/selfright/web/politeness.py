@@ -37,13 +37,7 @@ class HostThrottle:
     thread and event loop they run in; hence it looks again and again instead of waiting on one loop's lock.
     """
 
-    def __init__(
-        self,
-        at_once: int = 2,
-        in_all: int = 16,
-        apart_s: float = 0.1,
-        patience_s: float = 10.0,
-    ) -> None:
+    def __init__(self, at_once: int = 2, in_all: int = 16, apart_s: float = 0.1, patience_s: float = 10.0) -> None:
         self._at_once, self._in_all, self._apart_s, self._patience_s = at_once, in_all, apart_s, patience_s
         self._lock = threading.Lock()
         self._hosts: dict[str, _Host] = {}
@@ -125,10 +119,13 @@ class Visitor:
         if (known := self._cached_robots(target.origin)) is not None:
             return known
         async with self._asking.place(target.origin):
-            known = self._cached_robots(target.origin)
-            if known is None:
+            if (known := self._cached_robots(target.origin)) is None:
                 known = await self._fetch_robots(target, tally)
-                self._remember(target.origin, known)
+                with self._lock:
+                    self._known.pop(target.origin, None)
+                    self._known[target.origin] = time.monotonic(), known
+                    while len(self._known) > _ORIGINS:
+                        self._known.popitem(last=False)
         return known
 
     async def _fetch_robots(self, target: Target, tally: RequestCounter) -> Protego:
@@ -146,10 +143,3 @@ class Visitor:
         with self._lock:
             kept = self._known.get(origin)
             return kept[1] if kept and time.monotonic() - kept[0] < _KEPT_S else None
-
-    def _remember(self, origin: str, rules: Protego) -> None:
-        with self._lock:
-            self._known[origin] = (time.monotonic(), rules)
-            self._known.move_to_end(origin)
-            while len(self._known) > _ORIGINS:
-                self._known.popitem(last=False)

@@ -30,9 +30,8 @@ _HARMLESS = str.maketrans({"<": "‹", ">": "›", "[": "(", "]": ")", "`": "'",
 
 def clean_title(text: str) -> str:
     """One line of at most 200 characters that breaks neither Markdown nor HTML."""
-    return " ".join(INVISIBLE.sub("", text[: 5 * TITLE_LENGTH].replace("\n", " ")).translate(_HARMLESS).split())[
-        :TITLE_LENGTH
-    ].strip()
+    seen = INVISIBLE.sub("", text[: 5 * TITLE_LENGTH].replace("\n", " ")).translate(_HARMLESS)
+    return " ".join(seen.split())[:TITLE_LENGTH].strip()
 
 
 def plain(text: str, most: int = 2_000) -> str:
@@ -72,7 +71,11 @@ class Bm25:
 
     def rank(self, query: Sequence[str]) -> list[Match]:
         """All texts with a term of the query, best first; ties in the order they were given."""
-        weights = {term: self._idf(term) for term in set(query)}
+        count_of = len(self._lengths)
+        weights = {}
+        for term in set(query):  # one that no text has weighs as if a single text had it: how rare it is, nobody knows
+            found = max(len(self._postings.get(term, ())), 1)
+            weights[term] = math.log(1 + (count_of - found + 0.5) / (found + 0.5))
         whole = sum(weights.values()) or 1.0
         scores: dict[int, float] = defaultdict(float)
         shares: dict[int, float] = defaultdict(float)
@@ -83,11 +86,6 @@ class Bm25:
                 shares[index] += weights[term] / whole
         matches = (Match(index, score, shares[index]) for index, score in scores.items())
         return sorted(matches, key=lambda match: (-match.score, match.index))
-
-    def _idf(self, term: str) -> float:
-        # A term no text has weighs as much as one that a single text has: how rare it is cannot be known from here.
-        found = max(len(self._postings.get(term, ())), 1)
-        return math.log(1 + (len(self._lengths) - found + 0.5) / (found + 0.5))
 
 
 _SIZE = 4  # words of a shingle

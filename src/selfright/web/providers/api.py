@@ -4,8 +4,8 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import Any, Protocol
@@ -73,19 +73,6 @@ def clean_rows(rows: Iterable[tuple[Any, Any, Any]], count: int) -> tuple[Result
     return tuple(found.values())
 
 
-def as_rows(results: Sequence[Result]) -> list[dict[str, str]]:
-    """For the cache."""
-    return [asdict(result) for result in results]
-
-
-def from_rows(rows: Any) -> tuple[Result, ...] | None:
-    """From the cache; None when that is not what it holds."""
-    try:
-        return tuple(Result(str(row["url"]), str(row["title"]), str(row["snippet"])) for row in rows)
-    except (TypeError, KeyError):
-        return None
-
-
 _PATIENCE_S = 20.0
 _REST_S = 30.0
 _LONGEST_REST_S = 600.0
@@ -136,13 +123,23 @@ class Api:
 
     async def get(self, path: str, query: Mapping[str, str], headers: Mapping[str, str], tally: RequestCounter) -> Any:
         """The JSON that ``path`` answers to a query."""
-        return _json(self.name, await self.ask("GET", f"{path}?{urlencode(query)}", headers, None, tally), tally)
+        return await self._json("GET", f"{path}?{urlencode(query)}", headers, None, tally)
 
     async def post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str], tally: RequestCounter) -> Any:
         """The JSON that ``path`` answers to a body of JSON."""
         data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         sent = {"Content-Type": "application/json", **headers}
-        return _json(self.name, await self.ask("POST", path, sent, data, tally), tally)
+        return await self._json("POST", path, sent, data, tally)
+
+    async def _json(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, tally: RequestCounter
+    ) -> Any:
+        reply = await self.ask(method, path, headers, body, tally)
+        try:
+            return json.loads(reply.body)
+        except (ValueError, RecursionError):
+            why = f"{self.name} answered with something that is no JSON; check its base URL"
+            raise WebReplyUnusable(why, requests=tally.requests) from None
 
     async def ask(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, tally: RequestCounter
@@ -210,15 +207,6 @@ class Api:
         )
 
 
-def _json(name: str, reply: Reply, tally: RequestCounter) -> Any:
-    try:
-        return json.loads(reply.body)
-    except (ValueError, RecursionError):
-        raise WebReplyUnusable(
-            f"{name} answered with something that is no JSON; check its base URL", requests=tally.requests
-        ) from None
-
-
 def key_from(environment: Mapping[str, str], variable: str, provider: str) -> str:
     """A provider's key. Raises ``SettingsError`` when it is missing or cannot stand in a header."""
     key = environment.get(variable, "").strip()
@@ -236,12 +224,9 @@ def rows_of(name: str, data: Any, *path: str, tally: RequestCounter, optional: b
     """
     value = data
     for step in path:
-        if not isinstance(value, dict):
-            value = None
-            break
-        if optional and value.get(step) is None:
+        value = value.get(step) if isinstance(value, dict) else ()
+        if optional and value is None:
             return []
-        value = value.get(step)
     if not isinstance(value, list):
         where = ".".join(path)
         raise WebReplyUnusable(f"{name} answered without the list '{where}' of results", requests=tally.requests)

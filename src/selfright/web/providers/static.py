@@ -53,14 +53,11 @@ class StaticWeb:
         return await asyncio.to_thread(self._search, query, k)
 
     def _search(self, query: str, k: int) -> WebFinding:
-        pages = self._load().search(query, k, _PASSAGES_PER_PAGE, _LEAST_SHARE)
-        return WebFinding(tuple(passage for page in pages for passage in page), provider="static", requests=len(pages))
-
-    def _load(self) -> PageIndex:
         with self._lock:
             if self._index is None:
                 self._index = PageIndex(self._pages(), self._tokenizer)
-            return self._index
+        pages = self._index.search(query, k, _PASSAGES_PER_PAGE, _LEAST_SHARE)
+        return WebFinding(tuple(passage for page in pages for passage in page), provider="static", requests=len(pages))
 
     def _pages(self) -> Iterator[list[Passage]]:
         urls: set[str] = set()
