@@ -114,7 +114,11 @@ def lines(study: "Study", files: Sequence[Path]) -> Iterator[str]:
     width = min(_LONGEST, max(len(run.system) for run in study.runs))
     yield click.style("\n" + " " * width + "".join(f"{name:>{_column(name)}}" for name in names), bold=True)
     for run in study.runs:
-        yield f"{run.system[:width]:{width}}" + "".join(f"{_mean(run, name):>{_column(name)}}" for name in names)
+        means = {name: run.mean(name) for name in names}
+        cells = (
+            f"{_format(mean, '.3f' if (mean or 0) < 100 else '.0f'):>{_column(name)}}" for name, mean in means.items()
+        )
+        yield f"{run.system[:width]:{width}}" + "".join(cells)
     yield "95 % intervals are in the files" if files else "95 % intervals: with --json, or in files with --out"
     if study.kind == "ablation":
         yield from _improvements(study)
@@ -167,27 +171,18 @@ def _column(name: str) -> int:
     return max(9, len(name) + 2)
 
 
-def _mean(run: "RunResult", name: str) -> str:
-    found = run.summary.get(name)
-    mean = found.mean if found else None
-    return _format(mean, ".3f" if mean is None or mean < 100 else ".0f")
-
-
 def _improvements(study: "Study") -> Iterator[str]:
     """Every metric that the papers behind this name, and what each system changes of it against the first one."""
     yield click.style(f"\nby metric, and the change against {study.runs[0].system}", bold=True)
     yield from (f"  [{number}] {run.system}" for number, run in enumerate(study.runs, 1))
     yield f"  {'':24}" + "".join(f"{f'[{number}]':>16}" for number in range(1, len(study.runs) + 1))
     for name in _NAMED:
-        means = [found.mean if (found := run.summary.get(name)) else None for run in study.runs]
-        cells = [_format_change(mean, means[0]) if n else _format(mean) for n, mean in enumerate(means)]
+        base, *means = (run.mean(name) for run in study.runs)
+        cells = [_format(base)]
+        for mean in means:  # 0.780 (+50 %); without a share where there is nothing to divide by
+            share = f" ({(mean - base) / base:+.0%})" if mean is not None and base else ""
+            cells.append(f"{_format(mean)}{share}")
         yield f"  {name:24}" + "".join(f"{cell:>16}" for cell in cells)
-
-
-def _format_change(mean: float | None, base: float | None) -> str:
-    """``0.780 (+50 %)``; without a share where there is nothing to divide by."""
-    share = f" ({(mean - base) / base:+.0%})" if mean is not None and base else ""
-    return f"{_format(mean)}{share}"
 
 
 def _comparisons(study: "Study") -> Iterator[str]:

@@ -85,7 +85,9 @@ def _error_message(error: Exception) -> tuple[str, int]:
     """What to say about an error, and the exit code."""
     match error:
         case click.ClickException():
-            return _usage(error), 2
+            context = error.ctx if isinstance(error, click.UsageError) else None
+            where = f"; see '{context.command_path} --help'" if context else ""
+            return f"{(_number_expected(error) or error.format_message()).rstrip('.')}{where}", 2
         case click.Abort():
             return "interrupted; what was committed before is kept", 130
         case SelfrightError():
@@ -94,12 +96,6 @@ def _error_message(error: Exception) -> tuple[str, int]:
             return f"{error.filename}: {error.strerror}; check that the path exists and may be used", 1
         case _:
             return f"{type(error).__name__}: {error} (run again with --debug for the whole story)", 1
-
-
-def _usage(error: click.ClickException) -> str:
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    where = f"; see '{context.command_path} --help'" if context else ""
-    return f"{(_number_expected(error) or error.format_message()).rstrip('.')}{where}"
 
 
 def _number_expected(error: click.ClickException) -> str:

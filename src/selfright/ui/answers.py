@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from selfright.schemas import AnswerReply, Citation, Claim, Iteration, format_outcome
+from selfright.schemas import AnswerReply, Citation, Iteration, format_outcome
 from selfright.ui import evidence
 from selfright.ui.markup import figure_bars, items, pairs, prose, table, tag, text
 from selfright.ui.state import Step, Turn, WithdrawnDraft
@@ -90,7 +90,11 @@ def weakness(answer: AnswerReply) -> str:
 def link_citations(said: str, citations: Sequence[Citation], name: str, words: Words) -> str:
     """An answer as markup, its markers as links to what they cite; a marker of nothing stays text."""
     by_number = {str(citation.n): citation.n for citation in citations}
-    by_source = {text(source): citation.n for citation in reversed(citations) for source in _sources(citation)}
+    by_source: dict[str, int] = {}
+    for each in reversed(citations):
+        file_name = each.document_id.replace("\\", "/").rpartition("/")[2]
+        names = filter(None, (each.url, file_name, each.title, each.document_id))
+        by_source |= dict.fromkeys(map(text, names), each.n)
 
     def link(found: re.Match[str]) -> str:
         n = by_number.get(found[1]) if found[1] else by_source.get(found[2])
@@ -100,12 +104,6 @@ def link_citations(said: str, citations: Sequence[Citation], name: str, words: W
         return tag("a", found[0], href=f"#{evidence.anchor(name, n)}", cls="cite", title=label)
 
     return prose(said, lambda escaped: _MARK.sub(link, escaped))
-
-
-def _sources(citation: Citation) -> tuple[str, ...]:
-    """By what a marker may name a citation."""
-    file_name = citation.document_id.replace("\\", "/").rpartition("/")[2]
-    return tuple(filter(None, (citation.url, file_name, citation.title, citation.document_id)))
 
 
 def _notices(answer: AnswerReply, words: Words) -> Iterator[str]:
@@ -166,12 +164,8 @@ def _earlier(turn: Turn, line: TurnLine, name: str, language: Language) -> str:
 
 def _account(turn: Turn, answer: AnswerReply, language: Language) -> str:
     words, cost = WORDS[language], answer.cost
-    spent = words["spent"].format(
-        seconds=cost.seconds,
-        calls=cost.llm_calls,
-        tokens=cost.prompt_tokens + cost.completion_tokens,
-        web=cost.web_requests,
-    )
+    tokens = cost.prompt_tokens + cost.completion_tokens
+    spent = words["spent"].format(seconds=cost.seconds, calls=cost.llm_calls, tokens=tokens, web=cost.web_requests)
     stopped = plural_text(STOPPED, language, answer.stop_reason)
     sure = "" if answer.verdict_confidence is None else f" · {answer.verdict_confidence:.2f}"
     facts = pairs(
@@ -197,39 +191,34 @@ def _scores(iterations: Sequence[Iteration], language: Language) -> str:
     names = [words["pass"].format(n=n) for n in range(1, len(iterations) + 1)]
     bars = {name: each.overall for name, each in zip(names, iterations, strict=True)}
     head = [text(words[f"column_{each}"]) for each in ("pass", "verdict", "quality", "gain", "same")]
-    rows = [_score_row(name, each, language) for name, each in zip(names, iterations, strict=True)]
+    rows = []
+    for name, each in zip(names, iterations, strict=True):
+        quality = words["unjudged"] if each.overall is None else f"{each.overall:.2f}"
+        gain = "" if each.improvement is None else f"{each.improvement:+.2f}"
+        same = "" if each.duplicate_share is None else f"{each.duplicate_share:.0%}"
+        verdict = plural_text(VERDICTS, language, each.verdict or "")
+        rows.append([text(cell) for cell in (name, verdict, quality, gain, same, each.query)])
     plot = figure_bars(words["threshold"], bars, words["unjudged"])
     listed = table(text(words["scores"]), [*head, text(words["query"])], rows)
     return _section(words["scores"], plot + listed, cls="scores listed")
-
-
-def _score_row(name: str, each: Iteration, language: Language) -> list[str]:
-    quality = WORDS[language]["unjudged"] if each.overall is None else f"{each.overall:.2f}"
-    gain = "" if each.improvement is None else f"{each.improvement:+.2f}"
-    same = "" if each.duplicate_share is None else f"{each.duplicate_share:.0%}"
-    verdict = plural_text(VERDICTS, language, each.verdict or "")
-    return [text(cell) for cell in (name, verdict, quality, gain, same, each.query)]
 
 
 def _judgement(answer: AnswerReply, words: Words) -> str:
     judged = answer.evaluation
     if judged is None:
         return ""
-    scores = [
-        (text(words[name]), f"{getattr(judged, name):.2f}")
-        for name in ("overall", "grounding", "completeness", "accuracy")
-    ]
+    names = ("overall", "grounding", "completeness", "accuracy")
+    scores = [(text(words[name]), f"{getattr(judged, name):.2f}") for name in names]
     judge = words.get(f"judge_{judged.source}", judged.source)
     missing = (text(words["missing"]), items(map(text, judged.missing_info)))
     facts = pairs([(text(words["judge"]), text(judge)), *scores, missing])
-    claims = items((_claim(claim, words) for claim in judged.claims), cls="claims")
+    signs = (
+        tag("b", f"{_SIGNS.get(one.status, '?')} {text(words.get(one.status, one.status))}") for one in judged.claims
+    )
+    said = zip(signs, judged.claims, strict=True)
+    claims = items((f"{sign}: {text(claim.text)}" for sign, claim in said), cls="claims")
     listed = tag("h3", text(words["claims"])) + claims if claims else ""
     return _section(words["judgement"], facts + listed, cls="judgement")
-
-
-def _claim(claim: Claim, words: Words) -> str:
-    sign = tag("b", f"{_SIGNS.get(claim.status, '?')} {text(words.get(claim.status, claim.status))}")
-    return f"{sign}: {text(claim.text)}"
 
 
 def _path(steps: Sequence[Step], language: Language) -> str:

@@ -27,7 +27,9 @@ def show_sessions(mind: Memory, client: Client) -> None:
     words = mind.words
     st.button(words["new"], on_click=mind.begin, width="stretch", icon=":material/add:", key="new")
     if mind.turns:
-        _forget(mind, client)
+        with st.popover(words["forget"], width="stretch"):
+            st.write(words["forget_sure"])
+            st.button(words["forget_do"], on_click=_delete, args=(mind, client), type="primary", key="forget")
     st.header(words["sessions"], anchor=False)
     with report_errors(mind):
         lines = client.sessions()[:MOST_SHOWN]
@@ -83,13 +85,6 @@ def _open(mind: Memory, client: Client, session: str) -> None:
         mind.on_text = mind.words["unfinished"].format(question=said.unfinished)
 
 
-def _forget(mind: Memory, client: Client) -> None:
-    words = mind.words
-    with st.popover(words["forget"], width="stretch"):
-        st.write(words["forget_sure"])
-        st.button(words["forget_do"], on_click=_delete, args=(mind, client), type="primary", key="forget")
-
-
 def _delete(mind: Memory, client: Client) -> None:
     try:
         client.forget(mind.session)
@@ -124,7 +119,12 @@ def show_chat() -> None:
     if not mind.turns and not question:
         st.html(tag("p", text(words["empty"]), cls="selfright"))
     for place, turn in enumerate(mind.turns):
-        _show(turn, f"turn-{place}", mind, client)
+        name = f"turn-{place}"
+        _question(turn.question, name)
+        with st.chat_message("assistant"):
+            st.html(answers.whole(turn, name, mind.language))
+            if turn.over:
+                _actions(turn, name, mind, client)
     if question:
         _ask(client, mind, question, options)
         st.rerun()
@@ -176,14 +176,6 @@ def _choices(mind: Memory, known: WhoReply) -> AskOptions:
     if memory_ == "chat":
         options["session"] = mind.session
     return options
-
-
-def _show(turn: Turn, name: str, mind: Memory, client: Client) -> None:
-    _question(turn.question, name)
-    with st.chat_message("assistant"):
-        st.html(answers.whole(turn, name, mind.language))
-        if turn.over:
-            _actions(turn, name, mind, client)
 
 
 def _question(question: str, name: str) -> None:

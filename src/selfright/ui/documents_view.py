@@ -44,7 +44,8 @@ def _upload(mind: Memory, client: Client) -> None:
     st.header(words["upload"], anchor=False)
     with st.form(f"upload-{mind.uploads}"):
         files = st.file_uploader(words["upload_pick"], type=list(TYPES), accept_multiple_files=True)
-        collection = st.selectbox(words["collection"], _writable(client))
+        names = [each.name for each in client.collections() if each.writable]
+        collection = st.selectbox(words["collection"], names or ["default"])  # which is there before any document is
         sent = st.form_submit_button(words["upload_do"], type="primary")
     if sent and files:
         st.session_state[_LINES] = _send(mind, client, files, collection)
@@ -53,12 +54,6 @@ def _upload(mind: Memory, client: Client) -> None:
     lines = st.session_state.pop(_LINES, None)
     if lines:
         st.html(tag("section", items(lines), cls="selfright uploads", role="status"))
-
-
-def _writable(client: Client) -> list[str]:
-    """Where documents may go; "default" is there before the first document is."""
-    names = [each.name for each in client.collections() if each.writable]
-    return names or ["default"]
 
 
 def _send(mind: Memory, client: Client, files: Sequence[UploadedFile], collection: str) -> list[str]:

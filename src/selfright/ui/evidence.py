@@ -33,10 +33,14 @@ def passages(evidence: Sequence[Evidence], citations: Sequence[Citation]) -> lis
     """Each passage with the citations within it, cited ones first; a citation of none of them brings its own."""
     found: list[tuple[Evidence, list[Citation]]] = [(each, []) for each in evidence]
     for citation in citations:
-        home = next((cited for each, cited in found if _holds(each, citation)), None)
-        if home is None:
-            found.append((_alone(citation), home := []))
-        home.append(citation)
+        for each, cited in found:
+            same = each.document_id == citation.document_id
+            if same and each.start <= citation.start and citation.end <= each.end:
+                cited.append(citation)
+                break
+        else:
+            strip = {"start": citation.start, "end": citation.end, "score": 1.0}
+            found.append((Evidence.model_validate({**citation.model_dump(), "strips": [strip]}), [citation]))
     return sorted(found, key=lambda pair: min((citation.n for citation in pair[1]), default=1_000_000))
 
 
@@ -77,8 +81,11 @@ def _passage(turn: str, passage: Evidence, cited: list[Citation], words: Words) 
     name = " › ".join(part for part in (passage.title or passage.document_id, passage.section) if part)
     summary = tag("summary", f"{numbers} {text(name)}")
     place = f"{text(passage.document_id)} · {passage.start}–{passage.end} {link_out(passage.url, words['open'])}"
+    if len(passage.text) > MOST_CHARACTERS:
+        most = {"text": passage.text[:MOST_CHARACTERS] + "…", "end": passage.start + MOST_CHARACTERS + 1}
+        passage = passage.model_copy(update=most)
     seen: set[int] = set()
-    written = "".join(_piece(turn, piece, seen, words) for piece in pieces(_short(passage), cited))
+    written = "".join(_piece(turn, piece, seen, words) for piece in pieces(passage, cited))
     shown = tag("div", tag("div", written, cls="passage"), cls="window", tabindex="0", role="region", aria_label=name)
     return tag("details", summary + tag("p", place, cls="quiet") + shown, open=bool(cited))
 
@@ -96,21 +103,3 @@ def _piece(turn: str, piece: Piece, seen: set[int], words: Words) -> str:
         tag("a", f"[{n}]", id=anchor(turn, n), href=f"#{turn}-answer", cls="back", title=words["back"]) for n in new
     )
     return tag("mark", back + shown, cls="cited")
-
-
-def _short(passage: Evidence) -> Evidence:
-    """The passage as far as a page can show it."""
-    if len(passage.text) <= MOST_CHARACTERS:
-        return passage
-    shown = {"text": passage.text[:MOST_CHARACTERS] + "…", "end": passage.start + MOST_CHARACTERS + 1}
-    return passage.model_copy(update=shown)
-
-
-def _holds(passage: Evidence, citation: Citation) -> bool:
-    same = passage.document_id == citation.document_id
-    return same and passage.start <= citation.start and citation.end <= passage.end
-
-
-def _alone(citation: Citation) -> Evidence:
-    strip = {"start": citation.start, "end": citation.end, "score": 1.0}
-    return Evidence.model_validate({**citation.model_dump(), "strips": [strip]})

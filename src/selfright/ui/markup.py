@@ -40,13 +40,12 @@ def tag(name: str, content: str = "", **attributes: str | bool | None) -> str:
 
     Names of attributes are written with ``_`` for ``-``, and ``cls`` for ``class``.
     """
-    given = "".join(_attribute(key, value) for key, value in attributes.items() if value not in (None, False))
+    given = ""
+    for key, value in attributes.items():
+        if value not in (None, False):
+            called = "class" if key == "cls" else key.replace("_", "-")
+            given += f" {called}" if value is True else f' {called}="{text(value)}"'
     return f"<{name}{given}>{content}</{name}>"
-
-
-def _attribute(key: str, value: str | bool | None) -> str:
-    name = {"cls": "class"}.get(key, key.replace("_", "-"))
-    return f" {name}" if value is True else f' {name}="{text(value)}"'
 
 
 def items(contents: Iterable[str], **attributes: str | None) -> str:

@@ -62,9 +62,15 @@ class Conversation:
 
     def go(self) -> None:
         """Until the input or ``/quit`` ends it."""
+        from selfright.cli.render_answer import account, steps
+
         click.echo(_help(), err=True)
         self._take_up()
-        while (text := _read()) is not None:
+        while True:
+            try:
+                text = input("> ")
+            except EOFError:
+                return
             match text.strip():
                 case "":
                     continue
@@ -76,7 +82,8 @@ class Conversation:
                     self._selfright.forget(self._session, self._user)
                     self._last = None
                 case "/sources" | "/trace" as wish:
-                    self._show(wish)
+                    shown = account if wish == "/sources" else steps
+                    click.echo(shown(self._last) if self._last else "nothing was asked yet")
                 case command if command.startswith("/"):
                     click.echo(f"no command '{command}'. {_help()}", err=True)
                 case question:
@@ -104,19 +111,6 @@ class Conversation:
                         click.echo(f"  – {note}", err=True)
         except (InputError, SessionBusy) as error:
             click.echo(f"selfright: {error}", err=True)
-
-    def _show(self, wish: str) -> None:
-        from selfright.cli.render_answer import account, steps
-
-        shown = account if wish == "/sources" else steps
-        click.echo(shown(self._last) if self._last else "nothing was asked yet")
-
-
-def _read() -> str | None:
-    try:
-        return input("> ")
-    except EOFError:
-        return None
 
 
 _WORDS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
@@ -153,7 +147,9 @@ class Teller:
         """Writes what the event adds."""
         match event:
             case AnswerToken(text=text):
-                self._hear(text)
+                whole = not self._draft and self._remark(text)
+                self._draft += text
+                self._say(f"{self._words[whole]}\n{text}" if whole else text)
             case DraftWithdrawn():
                 self._withdrawn.add(self._draft.strip())
                 self._draft = ""
@@ -167,11 +163,6 @@ class Teller:
                 self._write("\n" if self._live else f"{mark}{answer.answer}\n")
             case _:
                 pass
-
-    def _hear(self, text: str) -> None:
-        whole = not self._draft and self._remark(text)
-        self._draft += text
-        self._say(f"{self._words[whole]}\n{text}" if whole else text)
 
     def _remark(self, text: str) -> str:
         """What is to be said of this answer, as the name of the words for it."""

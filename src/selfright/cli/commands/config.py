@@ -46,13 +46,9 @@ def config(assignments: tuple[str, ...], as_json: bool) -> None:
 
 
 def _toml(value: object) -> str:
-    if value is None:
-        return '""'
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key} = {_toml(one)}' for key, one in value.items())}}}"
-    return str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
+    return json.dumps("" if value is None else value, ensure_ascii=False)  # in which both are alike
 
 
 @click.command()
@@ -156,17 +152,12 @@ def _view(report: "CheckReport") -> dict[str, Any]:
 
     jobs = {
         one.job.value: {
-            "may": one.may,
-            "verdict": one.verdict,
-            "score": round(one.score, 4),
-            "ours": round(one.own, 4),
-            "usable": round(one.usable, 4),
-            "items": len(one.theirs),
-            "calls": one.calls,
+            "may": one.may, "verdict": one.verdict, "score": round(one.score, 4), "ours": round(one.own, 4),
+            "usable": round(one.usable, 4), "items": len(one.theirs), "calls": one.calls,
             "seconds": round(one.seconds, 1),
         }
         for one in report.jobs
-    }
+    }  # fmt: skip
     tokens = {"prompt_tokens": report.prompt_tokens, "completion_tokens": report.completion_tokens}
     made = datetime.now(UTC).strftime("%Y-%m-%d")
     return {"jobs": jobs, "words": list(report.words()), **tokens, "made": made, "version": version("selfright")}

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 
 import click
@@ -43,12 +44,13 @@ def demo() -> None:
             report = selfright.add([DATA / "documents"], progress=progress, embed=False)
         make_vectors(selfright)
         click.echo(f"{report.added + report.replaced + report.unchanged} demo documents, Korean and English\n")
-        questions = _questions()
+        with (DATA / "questions.jsonl").open(encoding="utf-8") as lines:
+            questions = {row["id"]: row["question"] for row in map(json.loads, lines)}
         for number, (path, asked) in enumerate(SCENES, start=1):
             question = questions.get(asked, asked)
             click.secho(f"{number}. {path}", bold=True)
             click.secho(f"   {question}\n", fg="cyan")
-            click.echo(_indent(account(selfright.ask(question))) + "\n")
+            click.echo(textwrap.indent(account(selfright.ask(question)), "   ") + "\n")
     program = sys.argv[0] if Path(sys.argv[0]).name == "selfright" else "selfright"
     click.echo("Now with your own documents:")
     click.echo(f"  {program} index add DOCS/")
@@ -69,12 +71,3 @@ def _forget_if_outdated(place: Path) -> None:
         return
     except IncompatibleIndex:
         shutil.rmtree(place)
-
-
-def _questions() -> dict[str, str]:
-    with (DATA / "questions.jsonl").open(encoding="utf-8") as lines:
-        return {row["id"]: row["question"] for row in map(json.loads, lines)}
-
-
-def _indent(text: str) -> str:
-    return "\n".join(f"   {line}".rstrip() for line in text.splitlines())
