@@ -156,11 +156,8 @@ class Settings:
     @property
     def flags_said(self) -> dict[str, object]:
         """The flags that the user set, with their values."""
-        defaults = Flags()
-        names = (
-            name for name in FLAG_NAMES if name in self.said or getattr(self.flags, name) != getattr(defaults, name)
-        )
-        return {name: getattr(self.flags, name) for name in names}
+        values, defaults = dataclasses.asdict(self.flags), dataclasses.asdict(Flags())
+        return {name: value for name, value in values.items() if name in self.said or value != defaults[name]}
 
     def with_values(self, values: Mapping[str, object]) -> "Settings":
         """A copy with settings and flags changed by name; values may be text.
@@ -219,7 +216,10 @@ def load_settings(
 ) -> Settings:
     """Settings from the file in ``folder`` (default: the current one), the environment, and ``options``."""
     settings = Settings()
-    for values in (_from_file((folder or Path()) / FILE_NAME), _from_environment(environment), options or {}):
+    variables = os.environ if environment is None else environment
+    given = {name[len(PREFIX) :].lower(): value for name, value in variables.items() if name.startswith(PREFIX)}
+    said = {name: value for name, value in given.items() if value and not _NO_SETTINGS.fullmatch(name)}
+    for values in (_from_file((folder or Path()) / FILE_NAME), said, options or {}):
         settings = settings.with_values(values)
     return settings
 
@@ -245,9 +245,3 @@ def _from_file(path: Path) -> dict[str, object]:
         if isinstance(value, dict) and name not in _TABLES:
             raise UnknownName("table", name, _TABLES)
     return {**table, **flags}
-
-
-def _from_environment(environment: Mapping[str, str] | None) -> dict[str, object]:
-    variables = os.environ if environment is None else environment
-    given = {name[len(PREFIX) :].lower(): value for name, value in variables.items() if name.startswith(PREFIX)}
-    return {name: value for name, value in given.items() if value and not _NO_SETTINGS.fullmatch(name)}

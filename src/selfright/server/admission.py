@@ -206,30 +206,26 @@ class TurnLimiter:
             async with asyncio.timeout(self._limits.wait_s):
                 await waiter.place
         except BaseException as error:
-            self._give_up(waiter)
+            if waiter in self._waiting:
+                self._waiting.remove(waiter)
+            elif not waiter.place.cancelled() and waiter.place.exception() is None:  # the place came at this moment
+                self._leave(key)
             if isinstance(error, TimeoutError):
                 raise Refused(503, "overloaded", "the service is full; try again later", retry_after=10) from None
             raise
 
-    def _give_up(self, waiter: _Waiter) -> None:
-        if waiter in self._waiting:
-            self._waiting.remove(waiter)
-        elif not waiter.place.cancelled() and waiter.place.exception() is None:  # the place came in the same moment
-            self._leave(waiter.key)
-
     def _admit(self) -> None:
         """Gives free places to those who wait."""
+        half = math.ceil(self._limits.turns / 2)
         while self.running < self._limits.turns:
-            able = [each for each in self._waiting if not each.place.done() and self._has_share(each.key)]
+            open_to = [each for each in self._waiting if each.key == LOCAL_KEY or self._running[each.key] < half]
+            able = [each for each in open_to if not each.place.done()]
             if not able:
                 return
             first = min(able, key=lambda waiter: self._running[waiter.key])  # the oldest of several
             self._waiting.remove(first)
             self._running[first.key] += 1
             first.place.set_result(None)
-
-    def _has_share(self, key: str) -> bool:
-        return key == LOCAL_KEY or self._running[key] < math.ceil(self._limits.turns / 2)
 
     def _refuse_one(self) -> None:
         """Takes the newest of those of the key with the most turns out of the queue."""

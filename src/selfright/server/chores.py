@@ -30,17 +30,13 @@ def answer_chore(chore: str, message: str) -> str:
     conversation = _CONVERSATION.search(message)
     asked = _ASKED.search(conversation[1]) if conversation else None
     question = asked[1].strip() if asked else "Chat"
-    made: dict[str, object] = {"title": _title(question), "tags": _tags(question)}
-    return json.dumps({chore: made.get(chore, [])}, ensure_ascii=False)
-
-
-def _title(question: str) -> str:
-    if len(question) <= _LONGEST_TITLE:
-        return question.rstrip("?？.! ") or "Chat"
-    return f"{question[:_LONGEST_TITLE].rsplit(None, 1)[0]}…"
-
-
-def _tags(question: str) -> list[str]:
-    words = _WORD.findall(mask_stop_words(question[:1_000]))
-    plain = (_PARTICLE.sub("", word) if has_hangul(word) else word.capitalize() for word in words)
-    return list(dict.fromkeys(plain))[:_MOST_TAGS] or ["General"]
+    made: str | list[str] = []
+    if chore == "title" and len(question) <= _LONGEST_TITLE:
+        made = question.rstrip("?？.! ") or "Chat"
+    elif chore == "title":
+        made = f"{question[:_LONGEST_TITLE].rsplit(None, 1)[0]}…"
+    elif chore == "tags":
+        words = _WORD.findall(mask_stop_words(question[:1_000]))
+        plain = (_PARTICLE.sub("", word) if has_hangul(word) else word.capitalize() for word in words)
+        made = list(dict.fromkeys(plain))[:_MOST_TAGS] or ["General"]
+    return json.dumps({chore: made}, ensure_ascii=False)

@@ -9,7 +9,6 @@ import logging
 import sys
 import time
 import traceback
-from types import TracebackType
 
 REQUESTS = logging.getLogger("selfright.service")
 _MOST_FRAMES = 12
@@ -30,7 +29,8 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info and record.exc_info[0] is not None:
             told["error"] = record.exc_info[0].__name__
-            told["at"] = _frames(record.exc_info[2])
+            frames = traceback.extract_tb(record.exc_info[2])[-_MOST_FRAMES:]
+            told["at"] = [f"{at.filename.rpartition('site-packages')[2]}:{at.lineno} {at.name}" for at in frames]
         return json.dumps(told, ensure_ascii=False, default=str)
 
 
@@ -60,8 +60,3 @@ def broke(error: BaseException, request_id: str) -> None:
 def log_refusal(error: BaseException, request_id: str) -> None:
     """Logs an error of ours that the operator has to do with: its kind and its message, which names no content."""
     REQUESTS.warning("%s: %s", type(error).__name__, error, extra={"fields": {"request_id": request_id}})
-
-
-def _frames(trace: TracebackType | None) -> list[str]:
-    frames = traceback.extract_tb(trace)[-_MOST_FRAMES:]
-    return [f"{frame.filename.rpartition('site-packages')[2]}:{frame.lineno} {frame.name}" for frame in frames]

@@ -44,13 +44,12 @@ class EventStream(EventSourceResponse):
     """Sends the frames of a turn; its permit is given back however it ends. Raises ``ClientGone``."""
 
     def __init__(self, frames: AsyncGenerator[ServerSentEvent, None], permit: ExitStack, heartbeat_s: float) -> None:
-        beat = ServerSentEvent(comment="still at work", sep=_END)
+        async def end(_: Message) -> None:
+            raise ClientGone
+
+        made, beat = _in_own_task(frames), ServerSentEvent(comment="still at work", sep=_END)
         super().__init__(
-            _in_own_task(frames),
-            sep=_END,
-            ping=heartbeat_s,
-            ping_message_factory=lambda: beat,
-            client_close_handler_callable=_ignore,
+            made, sep=_END, ping=heartbeat_s, ping_message_factory=lambda: beat, client_close_handler_callable=end
         )
         self._permit = permit
 
@@ -78,10 +77,6 @@ async def _in_own_task(frames: AsyncGenerator[ServerSentEvent, None]) -> AsyncGe
         maker.cancel()
         with CancelScope(shield=True):
             await asyncio.wait([maker])
-
-
-async def _ignore(_: Message) -> None:
-    raise ClientGone
 
 
 async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:

@@ -138,9 +138,12 @@ class _SpanTap:
         self._content = content
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
-        name, kind, attributes = call_attributes(call, content=self._content)
+        from opentelemetry.trace import SpanKind
+
+        name, goes_out, attributes = call_attributes(call, content=self._content)
+        kind = SpanKind.CLIENT if goes_out else SpanKind.INTERNAL
         with self._tracer.start_as_current_span(
-            name, kind=_kind(kind), attributes=attributes, record_exception=False, set_status_on_exception=False
+            name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
                 result = await (self._inner.call(call, ask) if self._inner else ask())
@@ -168,12 +171,6 @@ def _note_error(span: "Span", error: Exception) -> None:
 
     span.set_attribute("error.type", type(error).__name__)
     span.set_status(StatusCode.ERROR)
-
-
-def _kind(goes_out: bool) -> Any:
-    from opentelemetry.trace import SpanKind
-
-    return SpanKind.CLIENT if goes_out else SpanKind.INTERNAL
 
 
 def _exporting() -> "SdkProvider":

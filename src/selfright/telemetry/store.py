@@ -254,12 +254,12 @@ class TraceStore(TraceKeeper):
 
     def _look(self) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        files: dict[str, os.stat_result] = {}
         with os.scandir(self._folder) as entries:
-            files = {
-                entry.name: found
-                for entry in entries
-                if entry.is_file(follow_symlinks=False) and (found := _stat(entry))
-            }
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # another process made room
+                    if entry.is_file(follow_symlinks=False):
+                        files[entry.name] = entry.stat(follow_symlinks=False)
         self._kept = {name: files[name].st_size for name in sorted(files) if _NAME.fullmatch(name)}
         self._total = sum(self._kept.values())
         for name, found in files.items():
@@ -291,10 +291,3 @@ def _owner(name: str) -> str:
     """Whose trace a file holds; empty where its name does not tell."""
     match = _NAME.fullmatch(name)
     return (match["owner"] if match else "") or ""
-
-
-def _stat(entry: "os.DirEntry[str]") -> os.stat_result | None:
-    try:
-        return entry.stat(follow_symlinks=False)
-    except FileNotFoundError:  # another process made room
-        return None

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import count
 from typing import TYPE_CHECKING
 
 from selfright.domain.passages import Hit, Passage
@@ -41,14 +42,19 @@ def calibrate_grading(
     questions: dict[str, list[Row]] = {}
     for row in labelled.rows:
         questions.setdefault(row.text, []).append(row)
-    count = _Counting(len(questions), progress or _silent)
+    graded = count(1)
+
+    def one_more() -> None:
+        if progress:
+            progress(min(next(graded), len(questions)), len(questions), "")
+
     first, rest = _halves(questions) if grader.has_judge else ({}, questions)
-    weights = _weights(judge_sets(first, grader, count.one_more)) if first else None
+    weights = _weights(judge_sets(first, grader, one_more)) if first else None
     if weights is None:
         rest = questions
     else:
         grader = grader.weighing(weights)
-    judged = list(judge_sets(rest, grader, count.one_more))
+    judged = list(judge_sets(rest, grader, one_more))
     origin = _origin(labelled, len(questions), name, risk)
     return refit(judged, risk, origin, grader.thresholds, weights, len(first) if weights else 0)
 
@@ -67,7 +73,8 @@ def calibrate_claims(
         said = evaluator.opinions(row.text, _hit(row.passage, 1).passage)
         if said is not None:
             judged.append(ClaimRow(row.text, row.label, said))
-        (progress or _silent)(number, len(labelled.rows), "")
+        if progress:
+            progress(number, len(labelled.rows), "")
     return refit_claims(judged, _origin(labelled, len({row.text for row in labelled.rows}), name, None))
 
 
@@ -81,9 +88,8 @@ def judge_sets(
 
     for question, group in questions.items():
         for start in range(0, len(group), MOST_PER_QUESTION):
-            part = sorted(
-                group[start : start + MOST_PER_QUESTION], key=lambda row: hashlib.sha256(row.passage.encode()).digest()
-            )
+            some = group[start : start + MOST_PER_QUESTION]
+            part = sorted(some, key=lambda row: hashlib.sha256(row.passage.encode()).digest())
             hits = [_hit(row.passage, rank) for rank, row in enumerate(part, start=1)]
             reading = grader.read(question, hits)
             grading = grader.decide(reading)
@@ -128,22 +134,7 @@ def _weights(judged: "Iterator[JudgedSet]") -> "Blend | None":
     return fit_blend([said for said, _ in pairs], labels, UNCALIBRATED) if enough(labels) else None
 
 
-class _Counting:
-    """Tells how far the grading is."""
-
-    def __init__(self, total: int, progress: Progress) -> None:
-        self._done, self._total, self._progress = 0, total, progress
-
-    def one_more(self) -> None:
-        self._done = min(self._done + 1, self._total)
-        self._progress(self._done, self._total, "")
-
-
 def _hit(text: str, rank: int) -> Hit:
     name = f"row-{hashlib.sha256(text.encode()).hexdigest()[:_SHORTEST_NAME]}-{rank}"
     passage = Passage(name, name, "", text, 0, len(text), language=language_of(text))
     return Hit(passage, 1 / (_RRF + rank))
-
-
-def _silent(done: int, total: int, name: str) -> None:
-    del done, total, name

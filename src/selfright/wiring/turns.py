@@ -159,6 +159,7 @@ class TurnService:
 
 def _start(question: str, turn: Turn, options: TurnOptions, scope: Scope) -> dict[str, Any]:
     messages = tuple(map(_message, options.get("history") or ()))
+    given = Profile.of(options.get("profile") or {})
     return {
         "user_text": question,
         "mode": turn.preset.mode,
@@ -166,7 +167,7 @@ def _start(question: str, turn: Turn, options: TurnOptions, scope: Scope) -> dic
         "turn": sum(said.role == "user" for said in messages),
         "user": scope.owner,
         "remembers": bool(options.get("user") or options.get("session")),
-        "given_profile": Profile(tuple(map(turn.tools.pack.keyed, Profile.of(options.get("profile") or {}).slots))),
+        "given_profile": Profile(tuple(map(turn.tools.pack.keyed, given.slots))),
         "iteration_count": 0,
         "retry_count": 0,
     }
@@ -176,15 +177,8 @@ def _record(start: Mapping[str, Any], answer: Answer) -> "TurnRecord":
     from selfright.memory.conversation import TurnRecord
 
     documents = tuple(dict.fromkeys(citation.document_id for citation in answer.citations))
-    return TurnRecord(
-        start["user_text"],
-        answer.question,
-        answer.answer,
-        answer.stop_reason,
-        documents,
-        answer.trace_id,
-        citations=answer.citations,
-    )
+    said = start["user_text"], answer.question, answer.answer, answer.stop_reason
+    return TurnRecord(*said, documents, answer.trace_id, citations=answer.citations)
 
 
 def _check(options: TurnOptions) -> None:

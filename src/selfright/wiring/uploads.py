@@ -156,9 +156,14 @@ def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Stor
     report = UploadReport(failed=upload.failed)
     if not upload.count:
         return report
-    store = opened()
+    store, batch = opened(), dict[str, ReadDocument]()
     try:
-        _store(upload, store, collection, report, apart=apart)
+        for reading in _name_readings(upload, collection, store, apart=apart):
+            batch[reading.document.id] = reading
+            if len(batch) >= _BATCH or sum(len(each.spans or ()) for each in batch.values()) >= _WAITING:
+                _put(upload, batch, store, report)
+        _put(upload, batch, store, report)
+        upload.check()  # the last moment at which nothing of it stays
     except BaseException:
         store.discard()
         raise
@@ -183,16 +188,6 @@ def _name_readings(upload: ReadUpload, collection: str, library: Library, *, apa
     for reading in upload.documents():
         document = replace(reading.document, collection=collection)
         yield replace(reading, document=_name_document(document, library, apart=apart))
-
-
-def _store(upload: ReadUpload, store: "Store", collection: str, report: UploadReport, *, apart: bool) -> None:
-    batch: dict[str, ReadDocument] = {}
-    for reading in _name_readings(upload, collection, store, apart=apart):
-        batch[reading.document.id] = reading
-        if len(batch) >= _BATCH or sum(len(each.spans or ()) for each in batch.values()) >= _WAITING:
-            _put(upload, batch, store, report)
-    _put(upload, batch, store, report)
-    upload.check()  # the last moment at which nothing of it stays
 
 
 def _put(upload: ReadUpload, batch: dict[str, ReadDocument], store: "Store", report: UploadReport) -> None:
