@@ -135,7 +135,7 @@ class _CheckedBackend(httpcore.AsyncNetworkBackend):
 
     async def connect_tcp(
         self,
-        host: str,  # noqa: ARG002 - the target's, which was checked, counts
+        host: str,
         port: int,
         timeout: float | None = None,  # noqa: ARG002, ASYNC109
         local_address: str | None = None,  # noqa: ARG002

@@ -52,6 +52,8 @@ class Models:
     @property
     def modes(self) -> dict[str, str]:
         """How each model is known to give objects."""
+        if not self.names:
+            return {}
         *_, capabilities = self._shared
         known = {name: capabilities.mode(name) for name in sorted(set(self.names.values()))}
         return {name: mode.value for name, mode in known.items() if mode is not None}
