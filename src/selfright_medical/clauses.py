@@ -248,7 +248,6 @@ _NAMES: tuple[tuple[Subject, re.Pattern[str]], ...] = (
 
 
 def _last_named(text: str) -> Subject | None:
-    """The last person that is named in these words."""
     last, place = None, -1
     for who, pattern in _NAMES:
         for match in pattern.finditer(text):

@@ -18,7 +18,7 @@ from selfright.domain.slots import Concern, Profile, Slot
 from selfright_medical.extract import KEY, MedicalExtractor
 from selfright_medical.lexicon import Concept, load_lexicon
 from selfright_medical.spotting import Spotter
-from selfright_medical.wording import concept_of, names_of, wordings
+from selfright_medical.wording import concept_of, names_of, slot_wordings
 
 _CLASS = "drug class"
 # Also found in food and in every body, so that a text names them without being about them.
@@ -156,9 +156,8 @@ def concerns(question: str, profile: Profile, language: Language) -> tuple[Conce
 
 
 def _own_allergies(question: str, slots: list[Slot], language: Language) -> Iterator[Concern]:
-    """An allergy to the very thing that is asked about."""
     for slot in slots:
-        names = tuple(name.casefold() for name in wordings(slot)) if slot.name == "allergies" else ()
+        names = tuple(name.casefold() for name in slot_wordings(slot)) if slot.name == "allergies" else ()
         if any(_names(name, question) for name in names):
             text = {"en": f"{slot.value} with an allergy to it", "ko": f"{slot.value} 알레르기가 있을 때의 사용 금기"}
             yield Concern(text[language], _ALLERGY_WORDS, names, warns=True)
@@ -192,7 +191,7 @@ def _speaks(rule: Rule, slot: Slot) -> bool:
     if slot.name == "pregnancy":
         return slot.time == "current" and rule.pattern.search("pregnant 임신") is not None
     gone = slot.time == "past" and slot.name == "medications"
-    return not gone and any(rule.pattern.search(wording) for wording in wordings(slot))
+    return not gone and any(rule.pattern.search(wording) for wording in slot_wordings(slot))
 
 
 def _names(name: str, text: str) -> bool:

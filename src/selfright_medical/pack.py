@@ -18,7 +18,7 @@ from selfright_medical.llm_extract import ModelExtractor
 from selfright_medical.medcat import load_medcat
 from selfright_medical.red_flags import urgent
 from selfright_medical.spotting import Mention, spotter
-from selfright_medical.wording import KINDS, OF_OTHER_FIELDS, names, summary, terms, vocabulary
+from selfright_medical.wording import KINDS, OF_OTHER_FIELDS, TEXTS, names, summary, terms, vocabulary
 
 
 @functools.cache
@@ -51,10 +51,6 @@ _INTERACTION = re.compile(
     r"|위험|금기|가능)",
     re.IGNORECASE,
 )
-_NOTE: dict[Language, str] = {
-    "en": "This is general information from its sources, no diagnosis; for your own case ask a doctor or pharmacist.",
-    "ko": "출처에 근거한 일반 정보이며 진단이 아닙니다. 본인의 상태는 의사나 약사와 상의하세요.",
-}
 
 
 def needs_source(sentence: str) -> bool:
@@ -64,7 +60,7 @@ def needs_source(sentence: str) -> bool:
 
 def notes(question: str, language: Language) -> tuple[str, ...]:
     """The note that goes with every answer to a question of health; none with others."""
-    return (_NOTE[language],) if is_medical(question) else ()
+    return (TEXTS[language]["answer"]["note"],) if is_medical(question) else ()
 
 
 def is_medical(text: str) -> bool:
@@ -73,24 +69,6 @@ def is_medical(text: str) -> bool:
     found = [*complaints().find(text), *spotter("condition", "symptom", "drug", "lab").find(text)]
     return any(text[mention.start : mention.end] not in OF_OTHER_FIELDS for mention in found)
 
-
-HINTS: dict[Language, str] = {
-    "en": (
-        "7. State a dose, or that medicines go or do not go together, only when a passage says so, with its number.\n"
-        "8. You do not diagnose. Where the profile names a condition, pregnancy, allergy or medicine for which the "
-        "passages give a warning, say that warning first."
-    ),
-    "ko": (
-        "7. 용량이나 약물 상호작용은 문단에 있을 때에만 그 번호와 함께 말하세요.\n"
-        "8. 진단하지 마세요. 프로필에 있는 질환, 임신, 알레르기, 복용 약에 관해 문단이 주의하라고 하면 그 주의 사항을 "
-        "먼저 말하세요."
-    ),
-}
-
-WARNING: dict[Language, str] = {
-    "en": "this conflicts with your profile, ask a doctor or pharmacist first",
-    "ko": "프로필에 따르면 주의해야 하므로 먼저 의사나 약사와 상의하세요",
-}
 
 POINTERS = (
     Pointer(
@@ -168,12 +146,12 @@ MEDICAL = DomainPack(
     lexicon=BilingualLexicon,
     summary=summary,
     terms=terms,
-    hints=HINTS,
+    hints={language: texts["answer"]["hints"] for language, texts in TEXTS.items()},
     keyed=read_given,
     pointers=POINTERS,
     urgent=urgent,
     concerns=concerns,
-    warning=WARNING,
+    warning={language: texts["answer"]["warning"] for language, texts in TEXTS.items()},
     needs_source=needs_source,
     notes=notes,
     about=is_medical,

@@ -13,9 +13,13 @@ from dataclasses import replace
 from selfright.domain.passages import Language
 from selfright.domain.slots import Profile, Slot, SlotKind
 from selfright.domain.text import has_hangul
+from selfright.domain.wordings import wordings
 from selfright_medical.lexicon import Concept, load_lexicon
 from selfright_medical.spotting import spotter
 from selfright_medical.units import measure_table
+
+TEXTS = wordings(__package__, "texts")
+"""What the pack says to readers and models, by language."""
 
 # What these name is, by itself, more often a thing of another field (a disk, a key).
 OF_OTHER_FIELDS = ("디스크", "키")
@@ -53,7 +57,7 @@ def key_slot(slot: Slot) -> Slot:
     return replace(slot, details=tuple(sorted((*slot.details, ("key", concept.id)))))
 
 
-def wordings(slot: Slot) -> tuple[str, ...]:
+def slot_wordings(slot: Slot) -> tuple[str, ...]:
     """The value first, then every name of the same thing in both languages."""
     concept = concept_of(slot)
     names = (*concept.forms_ko, *concept.forms_en) if concept else ()
@@ -101,40 +105,10 @@ KINDS = (*_ABOUT, *MEASURES)
 
 _MEN = ("m", "male", "man", "boy", "남", "남성", "남자", "남아")
 _WOMEN = ("f", "female", "woman", "girl", "여", "여성", "여자", "여아")
-_SEX: dict[Language, dict[str, str]] = {
-    "en": {"male": "male", "female": "female"},
-    "ko": {"male": "남성", "female": "여성"},
-}
 _NAMES = frozenset(kind.name for kind in KINDS)
 _MEASURES = {kind.name: kind.label for kind in MEASURES}
-_AGES: dict[Language, dict[str, str]] = {
-    "en": {"years": "{}-year-old", "months": "{}-month-old", "weeks": "{}-week-old"},
-    "ko": {"years": "{}세", "months": "{}개월", "weeks": "생후 {}주"},
-}
-_PATTERNS: dict[Language, dict[str, str]] = {
-    "en": {
-        "allergies": "allergic to {}", "medications": "takes {}", "symptoms": "has {}", "past": "{} in the past",
-        "family": "family history of {}", "disputed": "{} (said both ways)",
-    },
-    "ko": {
-        "allergies": "{} 알레르기", "medications": "{} 복용 중", "symptoms": "{} 증상", "past": "과거 {}",
-        "family": "가족력 {}", "disputed": "{}(진술 엇갈림)",
-    },
-}  # fmt: skip
-_DENIALS: dict[Language, dict[str, str]] = {
-    "en": {
-        "allergies": "no allergy to {}", "allergies any": "no allergies", "medications": "does not take {}",
-        "pregnancy": "not pregnant", "other": "no {}",
-    },
-    "ko": {
-        "allergies": "{} 알레르기 없음", "allergies any": "알레르기 없음", "medications": "{} 복용 안 함",
-        "pregnancy": "임신 아님", "other": "{} 없음",
-    },
-}  # fmt: skip
 _ALLERGY = re.compile(r"알레르기|allerg", re.IGNORECASE)
 _DAILY = re.compile(r"(\d+)/day")
-_TIMES: dict[Language, str] = {"en": "{} times a day", "ko": "하루 {}회"}
-_SEVERITY_KO = {"mild": "경미한", "moderate": "중등도", "severe": "심한"}
 _MOST_ITEMS = 14
 _LONGEST = 400
 
@@ -155,7 +129,7 @@ def summary(profile: Profile, language: Language) -> str:
     past = [slot for slot in mine if slot.time == "past"]
     for kind, slots in (("past", past), ("family", [slot for slot in profile.slots if slot.subject == "family"])):
         had = (slot for slot in slots if slot.name == "conditions" and not slot.negated)
-        items += [_PATTERNS[language][kind].format(name_in(slot, language)) for slot in had]
+        items += [TEXTS[language]["patterns"][kind].format(name_in(slot, language)) for slot in had]
     items += [_negation(slot, profile, language) for slot in mine if slot.time == "current" and slot.negated]
     line = ""
     for item in [item for item in dict.fromkeys(items) if item][:_MOST_ITEMS]:
@@ -182,7 +156,7 @@ def _wordings(slot: Slot) -> tuple[str, ...]:
         case name if name in _MEASURES:
             return tuple(f"{label} {slot.value}" for label in _MEASURES[name].values())
         case _:
-            return wordings(slot)
+            return slot_wordings(slot)
 
 
 def _person(now: list[Slot], language: Language) -> str:
@@ -190,10 +164,10 @@ def _person(now: list[Slot], language: Language) -> str:
     last = {slot.name: slot for slot in now if slot.name in ("age", "sex")}
     parts = []
     if age := last.get("age"):
-        form = _AGES[language].get(age.unit or "years", f"{{}} {age.unit}")
+        form = TEXTS[language]["age"].get(age.unit or "years", f"{{}} {age.unit}")
         parts.append(form.format(age.value) if age.value.replace(".", "").isdigit() else age.value)
     if sex := last.get("sex"):
-        parts.append(_SEX[language].get(_sex(sex), sex.value))
+        parts.append(TEXTS[language]["sex"].get(_sex(sex), sex.value))
     return " ".join(parts)
 
 
@@ -211,20 +185,20 @@ def _pregnancy(slot: Slot, language: Language) -> str:
 
 def _name_in(slot: Slot, profile: Profile, language: Language) -> str:
     severity = slot.detail("severity") or ""
-    name = _severity(name_in(slot, language), _SEVERITY_KO.get(severity, "") if language == "ko" else severity)
+    name = _severity(name_in(slot, language), TEXTS[language]["severity"].get(severity, ""))
     often = slot.detail("frequency") or ""
     if daily := _DAILY.fullmatch(often):
-        often = _TIMES[language].format(daily[1])
+        often = TEXTS[language]["patterns"]["times"].format(daily[1])
     named = " ".join(part for part in (name, slot.detail("dose"), often) if part)  # 500 mg 하루 2회
     says_so = slot.name == "allergies" and _ALLERGY.search(name)
-    item = name if says_so else _PATTERNS[language].get(slot.name, "{}").format(named)
+    item = name if says_so else TEXTS[language]["patterns"].get(slot.name, "{}").format(named)
     return _or_disputed(item, slot, profile, language)
 
 
 def _negation(slot: Slot, profile: Profile, language: Language) -> str:
     """What does not hold: "no allergy to penicillin", "페니실린 알레르기 없음"."""
     name = "" if _denies_all(slot) else name_in(slot, language)
-    patterns = _DENIALS[language]
+    patterns = TEXTS[language]["denials"]
     item = patterns.get(f"{slot.name} any" if not name else slot.name, patterns["other"]).format(name or slot.name)
     return _or_disputed(item, slot, profile, language)
 
@@ -232,7 +206,7 @@ def _negation(slot: Slot, profile: Profile, language: Language) -> str:
 def _or_disputed(item: str, slot: Slot, profile: Profile, language: Language) -> str:
     alike = (old for old in profile.disputed if old.name == slot.name)
     disputed = any(old.thing == slot.thing or _denies_all(old) or _denies_all(slot) for old in alike)
-    return _PATTERNS[language]["disputed"].format(item) if disputed else item
+    return TEXTS[language]["patterns"]["disputed"].format(item) if disputed else item
 
 
 def _denies_all(slot: Slot) -> bool:

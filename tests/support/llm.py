@@ -8,7 +8,7 @@ from selfright import Message, Selfright
 from selfright.domain.chat import Job
 from selfright.domain.passages import Language
 from selfright.roles.prompts import SYSTEM, WITHOUT_DOCUMENTS
-from selfright_medical.llm_extract import SYSTEM as EXTRACTING
+from selfright_medical.wording import TEXTS
 from tests.support.scripted.requests import Request
 from tests.support.scripted.rules import Plain, Rule
 
@@ -58,7 +58,11 @@ ANSWERS: Mapping[Job, Sequence[Plain]] = {
 
 def system_of(job: Job) -> Mapping[Language, str]:
     """What a model is told for a job, by language."""
-    return EXTRACTING if job is Job.EXTRACT else SYSTEM[job]
+    return (
+        {language: texts["extraction"]["rules"] for language, texts in TEXTS.items()}
+        if job is Job.EXTRACT
+        else SYSTEM[job]
+    )
 
 
 def is_job(job: Job, request: Request) -> bool:

@@ -82,7 +82,6 @@ def _report_error(error: Exception) -> int:
 
 
 def _error_message(error: Exception) -> tuple[str, int]:
-    """What to say about an error, and the exit code."""
     match error:
         case click.ClickException():
             context = error.ctx if isinstance(error, click.UsageError) else None

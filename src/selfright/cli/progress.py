@@ -63,7 +63,6 @@ def working(label: str) -> Iterator[Callable[[str], None]]:
 
 
 def _display(*columns: "ProgressColumn") -> "Display":
-    """A line of rich: the label, the columns, and what is worked on."""
     from rich.console import Console
     from rich.progress import Progress as Display
     from rich.progress import TextColumn
@@ -90,7 +89,6 @@ class _Speed:
         self._first: tuple[float, int] | None = None
 
     def told(self, done: int) -> str:
-        """In words; nothing while too little is done to say so."""
         now = time.monotonic()
         if self._first is None:
             self._first = now, done
@@ -109,7 +107,6 @@ class _Speed:
 
 
 def _lines(label: str, unit: str = "") -> "Progress":
-    """A line from time to time, for work that takes long where nobody watches."""
     last, speed = time.monotonic(), _Speed(unit)
 
     def move(done: int, total: int, name: str) -> None:

@@ -12,7 +12,8 @@ from selfright.domain.errors import BudgetSpent, ModelUnavailable
 from selfright.domain.passages import Language
 from selfright.domain.slots import Slot
 from selfright_medical.extract import MedicalExtractor
-from selfright_medical.llm_extract import KINDS, LONGEST, SCHEMA, SYSTEM, ModelExtractor, extraction_prompt
+from selfright_medical.llm_extract import KINDS, LONGEST, SCHEMA, ModelExtractor, extraction_prompt
+from selfright_medical.wording import TEXTS
 from tests.support.chat import Scripted, ScriptedChat
 
 TEXT = "속이 부글부글해요. 엄마는 와파린 3mg을 드시고, 저는 혈압이 140/90이에요."
@@ -145,4 +146,8 @@ def test_the_prompt_names_all_that_the_schema_wants() -> None:
     items = SCHEMA["properties"]["facts"]["items"]
     assert SCHEMA["title"] == Job.EXTRACT.value
     assert items["required"] == list(items["properties"])
-    assert all(name in SYSTEM[language] for language in SYSTEM for name in (*items["required"], *KINDS, "family"))
+    assert all(
+        name in TEXTS[language]["extraction"]["rules"]
+        for language in TEXTS
+        for name in (*items["required"], *KINDS, "family")
+    )

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
-from types import MappingProxyType
+from functools import cache
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -19,26 +19,24 @@ from selfright.cli.commands.options import (
 from selfright.domain.events import AnswerCorrected, AnswerToken, DraftWithdrawn, TurnEvent, TurnFinished
 from selfright.domain.passages import Language
 from selfright.domain.text import language_of
+from selfright.domain.wordings import wordings
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
     from selfright.domain.answers import Answer
 
 DEFAULT_SESSION = "chat"
-_HELP = (
-    "Ask away. /sources shows the last answer's sources and account, /trace its steps, /forget starts a new "
-    "conversation, /help shows this again, /quit ends."
-)
-_HELP_KO = (
-    "질문을 입력하세요. /sources는 마지막 답의 출처와 과정을, /trace는 처리 단계를 보여 줍니다. "
-    "/forget은 대화를 지우고 새로 시작하며, /help는 이 안내를 다시 보여 주고, /quit은 끝냅니다."
-)
+
+
+@cache
+def _words(language: Language) -> Mapping[str, str]:
+    return wordings("selfright.cli", "render_answer")[language]["chat"]
 
 
 def _help() -> str:
     """The commands, in Korean where the machine speaks it."""
     spoken = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    return _HELP_KO if spoken.lower().startswith("ko") else _HELP
+    return _words("ko" if spoken.lower().startswith("ko") else "en")["help"]
 
 
 @click.command()
@@ -113,22 +111,6 @@ class Conversation:
             click.echo(f"selfright: {error}", err=True)
 
 
-_WORDS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
-    {
-        "en": {
-            "withdrawn": "[that failed its checks; looking further]",
-            "corrected": "[corrected]",
-            "again": "[nothing better was found: this is the withdrawn draft again, so check its sources]",
-        },
-        "ko": {
-            "withdrawn": "[근거가 부족해 이 초안을 철회하고 더 찾아봅니다]",
-            "corrected": "[고친 답]",
-            "again": "[더 나은 답을 찾지 못해 철회한 초안을 다시 보여 드립니다. 출처를 꼭 확인하세요]",
-        },
-    }
-)
-
-
 class Teller:
     """Writes a turn's events to a terminal or a file, its remarks in the question's language.
 
@@ -139,7 +121,7 @@ class Teller:
     def __init__(self, out: TextIO, question: str = "") -> None:
         self._out = out
         self._live = out.isatty()
-        self._words = _WORDS[language_of(question)]
+        self._words = _words(language_of(question))
         self._draft = ""
         self._withdrawn: set[str] = set()
 

@@ -155,7 +155,6 @@ def _write_files(study: "Study", out: Path, no_texts: bool = False) -> list[Path
 
 @contextmanager
 def _corpus(data: "RetrievalSet", index: str | None, values: dict[str, Any]) -> "Iterator[Selfright]":
-    """The index to search: one's own, or that of the set's corpus."""
     from selfright.api.selfright import Selfright
     from selfright.cli.progress import bar
     from selfright.evals.beir import corpus_index
