@@ -15,21 +15,7 @@ from selfright.evals.measures.retrieval import (
     RetrievalRecall,
     TargetedRetrievalRate,
 )
-from selfright.evals.measures.standard import (
-    ANSWERED,
-    BETTER,
-    CUT_SHORT,
-    GROUNDING,
-    INFINITE_LOOP,
-    ITERATIONS,
-    LLM_CALLS,
-    OWN_QUALITY,
-    QUALITY,
-    RETRIEVAL_AVOIDED,
-    SECOND_PASS_QUALITY,
-    STANDARD,
-    TOKENS,
-)
+from selfright.evals.measures.standard import BETTER, STANDARD
 from selfright.evals.measures.words import EXACT_MATCH, F1, Containment, Right
 from selfright.evals.metrics import Metric, Sample, Value
 from selfright.evals.questions import Question
@@ -37,6 +23,7 @@ from selfright.evals.results import Visit
 from selfright.evals.systems import EXPECTED, PROFILES
 from tests.support.studies import FLAGS, judgement, one_pass, row, sample, turn
 
+BY_NAME = {metric.name: metric for metric in STANDARD}
 KNOWN = Question("q", "who?", ("Orla", "Orla Keane"), True, ("a", "c"))
 NONE = Question("q", "who?", (), False)
 OPEN = Question("q", "who?")
@@ -85,19 +72,19 @@ def test_a_long_gold_answer_need_not_be_said_letter_by_letter() -> None:
 
 
 def test_judgements() -> None:
-    assert value(QUALITY) == 0.8
-    assert value(GROUNDING) == 0.9
-    assert value(QUALITY, abstained=True) is None
-    assert value(QUALITY, judged=None) is None
-    assert value(OWN_QUALITY) is None
-    assert value(OWN_QUALITY, evaluation=judgement(0.42)) == 0.42
-    assert (value(ANSWERED), value(ANSWERED, abstained=True)) == (1.0, 0.0)
+    assert value(BY_NAME["quality"]) == 0.8
+    assert value(BY_NAME["grounding"]) == 0.9
+    assert value(BY_NAME["quality"], abstained=True) is None
+    assert value(BY_NAME["quality"], judged=None) is None
+    assert value(BY_NAME["own_quality"]) is None
+    assert value(BY_NAME["own_quality"], evaluation=judgement(0.42)) == 0.42
+    assert (value(BY_NAME["answered"]), value(BY_NAME["answered"], abstained=True)) == (1.0, 0.0)
 
 
 def test_the_second_pass() -> None:
     passes = (one_pass("a", overall=0.45), one_pass("a", "c", overall=0.68), one_pass("x", overall=0.71))
-    assert value(SECOND_PASS_QUALITY, passes=passes) == 0.68
-    assert value(SECOND_PASS_QUALITY) is None
+    assert value(BY_NAME["second_pass_quality"], passes=passes) == 0.68
+    assert value(BY_NAME["second_pass_quality"]) is None
     assert value(RetrievalRecall("second_pass_recall", 1), passes=passes) == 1.0
     assert value(RetrievalPrecision("second_pass_precision", 1), passes=passes) == 1.0
     assert value(RetrievalPrecision("second_pass_precision", 1)) is None
@@ -127,12 +114,12 @@ def test_citations() -> None:
 
 
 def test_cost() -> None:
-    assert value(ITERATIONS, passes=(one_pass(), one_pass())) == 2.0
-    assert value(ITERATIONS, passes=()) == 1.0
-    assert value(LLM_CALLS) == 2.0
-    assert value(TOKENS) == 120.0
-    assert value(INFINITE_LOOP, passes=(one_pass(),) * 3) == 0.0
-    assert value(INFINITE_LOOP, passes=(one_pass(),) * 4) == 1.0
+    assert value(BY_NAME["iterations"], passes=(one_pass(), one_pass())) == 2.0
+    assert value(BY_NAME["iterations"], passes=()) == 1.0
+    assert value(BY_NAME["llm_calls"]) == 2.0
+    assert value(BY_NAME["tokens"]) == 120.0
+    assert value(BY_NAME["infinite_loop_rate"], passes=(one_pass(),) * 3) == 0.0
+    assert value(BY_NAME["infinite_loop_rate"], passes=(one_pass(),) * 4) == 1.0
 
 
 def test_what_was_cut_short() -> None:
@@ -140,14 +127,14 @@ def test_what_was_cut_short() -> None:
         Visit("quality_check", "again: rewrite"),
         Visit("quality_check", "stop: max_iterations", "max_iterations"),
     )
-    assert value(CUT_SHORT, path=stopped, stop_reason="abstained") == 1.0
-    assert value(CUT_SHORT, path=(Visit("quality_check", "stop: stagnated", "stagnated"),)) == 0.0
-    assert value(CUT_SHORT, stop_reason="deadline") == 1.0
+    assert value(BY_NAME["cut_short"], path=stopped, stop_reason="abstained") == 1.0
+    assert value(BY_NAME["cut_short"], path=(Visit("quality_check", "stop: stagnated", "stagnated"),)) == 0.0
+    assert value(BY_NAME["cut_short"], stop_reason="deadline") == 1.0
 
 
 def test_a_turn_without_a_search_avoided_it() -> None:
-    assert value(RETRIEVAL_AVOIDED, path=(Visit("generate", "1 sentences"),)) == 1.0
-    assert value(RETRIEVAL_AVOIDED, path=(Visit("generate", ""), Visit("retrieve", "3 passages"))) == 0.0
+    assert value(BY_NAME["retrieval_avoided"], path=(Visit("generate", "1 sentences"),)) == 1.0
+    assert value(BY_NAME["retrieval_avoided"], path=(Visit("generate", ""), Visit("retrieve", "3 passages"))) == 0.0
 
 
 def test_each_metric_has_a_name_of_its_own_and_a_reason() -> None:

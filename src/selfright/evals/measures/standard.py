@@ -92,43 +92,20 @@ def _retrieval_avoided(sample: Sample) -> Value:
     return Value(float(not searches), f"{searches} searches")
 
 
-QUALITY = StudyJudge("quality", "overall")
-"""S0's quality: 0.4 grounding + 0.4 completeness + 0.2 accuracy. Read it beside ``answered``."""
-GROUNDING = StudyJudge("grounding", "grounding")
-"""S0's grounding: how far the answer rests on what the turn looked at."""
-OWN_QUALITY = Each("own_quality", _own_quality)
-"""``overall`` of the turn's own evaluation: what the loop went by. None for presets that do not judge."""
-SECOND_PASS_QUALITY = Each("second_pass_quality", _second_pass_quality)
-"""S3's quality of the second pass: ``overall`` of its draft by the turn's own judge, where there was one."""
-ANSWERED = Each("answered", lambda sample: Value(float(not sample.turn.abstained), sample.turn.stop_reason))
-"""1 when the turn answered, 0 when it abstained."""
-ITERATIONS = Each("iterations", _iterations)
-"""S0's iterations: passes retrieve → … → evaluate; at least one."""
-LLM_CALLS = Each(
-    "llm_calls", lambda sample: Value(float(sample.turn.llm_calls), "degraded" if sample.turn.degraded else "")
-)
-"""S0's LLM calls: all calls of the turn; those of the study's judge are not among them."""
-TOKENS = Each("tokens", _tokens)
-"""Tokens in and out, as the provider counts them."""
-SECONDS = Each("seconds", lambda sample: Value(sample.turn.seconds, ""))
-"""Wall time of the turn; with several workers on a busy machine more than it would take alone."""
-INFINITE_LOOP = Each("infinite_loop_rate", _infinite_loop)
-"""S0's infinite-loop rate: 1 for a turn that made more passes than ``max_refine_iterations`` allows."""
-CUT_SHORT = Each("cut_short", _cut_short)
-"""1 for a turn that wanted another pass and was stopped by the limit, the budget or the deadline."""
-RETRIEVAL_AVOIDED = Each("retrieval_avoided", _retrieval_avoided)
-"""S2's saving: 1 for a turn that was answered without a single search, from the model or the conversation."""
-
 STANDARD: Sequence[Metric] = (
     Right(),
-    ANSWERED,
+    Each("answered", lambda sample: Value(float(not sample.turn.abstained), sample.turn.stop_reason)),
     Containment(),
     F1,
     EXACT_MATCH,
-    QUALITY,
-    GROUNDING,
-    OWN_QUALITY,
-    SECOND_PASS_QUALITY,
+    # S0's quality: 0.4 grounding + 0.4 completeness + 0.2 accuracy. Read it beside ``answered``.
+    StudyJudge("quality", "overall"),
+    # S0's grounding: how far the answer rests on what the turn looked at.
+    StudyJudge("grounding", "grounding"),
+    # What the loop went by: ``overall`` of the turn's own evaluation. None for presets that do not judge.
+    Each("own_quality", _own_quality),
+    # S3's: ``overall`` of the second pass's draft by the turn's own judge, where there was one.
+    Each("second_pass_quality", _second_pass_quality),
     RetrievalPrecision(),
     RetrievalRecall(),
     RetrievalPrecision("second_pass_precision", 1),
@@ -136,19 +113,22 @@ STANDARD: Sequence[Metric] = (
     TargetedRetrievalRate(),
     TargetedRetrievalRate("targeted_retrieval_new", only_new=True),
     CitationPrecision(),
-    ITERATIONS,
-    LLM_CALLS,
-    TOKENS,
-    SECONDS,
-    INFINITE_LOOP,
-    CUT_SHORT,
-    RETRIEVAL_AVOIDED,
+    # S0's iterations: passes retrieve → … → evaluate; at least one.
+    Each("iterations", _iterations),
+    # S0's LLM calls: all calls of the turn; those of the study's judge are not among them.
+    Each("llm_calls", lambda sample: Value(float(sample.turn.llm_calls), "degraded" if sample.turn.degraded else "")),
+    # Tokens in and out, as the provider counts them.
+    Each("tokens", _tokens),
+    # Wall time of the turn; with several workers on a busy machine more than it would take alone.
+    Each("seconds", lambda sample: Value(sample.turn.seconds, "")),
+    # S0's: 1 for a turn that made more passes than ``max_refine_iterations`` allows.
+    Each("infinite_loop_rate", _infinite_loop),
+    # 1 for a turn that wanted another pass and was stopped by the limit, the budget or the deadline.
+    Each("cut_short", _cut_short),
+    # S2's saving: 1 for a turn that was answered without a single search, from the model or the conversation.
+    Each("retrieval_avoided", _retrieval_avoided),
 )
 
-BETTER: Mapping[str, bool] = MappingProxyType(
-    {
-        metric.name: metric not in (ITERATIONS, LLM_CALLS, TOKENS, SECONDS, INFINITE_LOOP, CUT_SHORT)
-        for metric in STANDARD
-    }
-)
+_LESS_IS_BETTER = ("iterations", "llm_calls", "tokens", "seconds", "infinite_loop_rate", "cut_short")
+BETTER: Mapping[str, bool] = MappingProxyType({metric.name: metric.name not in _LESS_IS_BETTER for metric in STANDARD})
 """Whether more of a metric is better."""
