@@ -140,7 +140,6 @@ def evaluation_form(judged: judgements.Evaluation, citations: Iterable[answers.C
 
 
 def _fields(record: object, form: type[BaseModel]) -> dict[str, Any]:
-    """What a record has of the form's fields."""
     return {name: getattr(record, name) for name in form.model_fields if hasattr(record, name)}
 
 

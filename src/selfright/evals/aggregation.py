@@ -72,7 +72,6 @@ def _funnel(language: str, rows: Sequence[Row]) -> Funnel:
 
 
 def _outcomes(rows: Sequence[Row]) -> dict[str, int]:
-    """How many rows were answered or refused, and whether that was right."""
     counts = Counter((row.turn.abstained, row.value(RIGHT) == 1.0) for row in rows if row.turn)
     return {
         "answered_right": counts[False, True],

@@ -49,7 +49,6 @@ def record(examined: Examined, question: Question) -> Turn:
 
 
 def _judgement(evaluation: Evaluation | None) -> Judgement | None:
-    """The scores of an evaluation."""
     if evaluation is None:
         return None
     return Judgement(**{field.name: getattr(evaluation, field.name) for field in fields(Judgement)})

@@ -215,7 +215,6 @@ class TurnLimiter:
             raise
 
     def _admit(self) -> None:
-        """Gives free places to those who wait."""
         half = math.ceil(self._limits.turns / 2)
         while self.running < self._limits.turns:
             open_to = [each for each in self._waiting if each.key == LOCAL_KEY or self._running[each.key] < half]

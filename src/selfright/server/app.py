@@ -85,8 +85,6 @@ def create_app(
 
 
 def _lifespan(service: Service, keys: Keys, agents: Any, ready: Callable[[], None]) -> Lifespan:
-    """What begins before the first request, and ends after the last one."""
-
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         asyncio.get_running_loop().set_default_executor(FairThreads(usable_cpus()))

@@ -53,7 +53,6 @@ class VectorThread:
             wait = None if self._is_done() else _AGAIN_S
 
     def _is_done(self) -> bool:
-        """Whether there was nothing to do, or all of it was done."""
         try:
             return not self._selfright.embed(stop=self._ending.is_set)
         except IndexNotFound:

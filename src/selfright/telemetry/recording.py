@@ -250,7 +250,6 @@ class Player:
         return (result,)
 
     def _require(self, call: PortCall) -> None:
-        """Raises for a call that may not be made."""
         if self._may_ask(call.port):
             return
         node, time = visit()

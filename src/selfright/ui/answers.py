@@ -62,7 +62,6 @@ def whole(turn: Turn, name: str, language: Language) -> str:
 
 
 def _section(title: str, inner: str, **attributes: str | None) -> str:
-    """A part with its heading; nothing where nothing is in it."""
     return tag("section", tag("h2", text(title)) + inner, **attributes) if inner else ""
 
 
@@ -124,7 +123,6 @@ def _notice(kind: str, sign: str, said: str, words: Words) -> str:
 
 
 def _urgent(said: str, words: Words) -> str:
-    """What calls for help at once, before everything else."""
     if not said:
         return ""
     head = tag("strong", f"{tag('span', '⚠', aria_hidden='true')} {text(words['urgent'])}")
@@ -132,7 +130,6 @@ def _urgent(said: str, words: Words) -> str:
 
 
 def _uncovered_list(answer: AnswerReply, words: Words) -> str:
-    """What was asked and is not in the answer."""
     missing = answer.evaluation.missing_info if answer.evaluation else []
     if not missing:
         return ""
@@ -142,7 +139,6 @@ def _uncovered_list(answer: AnswerReply, words: Words) -> str:
 
 
 def _in_short(answer: AnswerReply, language: Language) -> str:
-    """One line on what the search brought, in plain words."""
     words = WORDS[language]
     if not answer.verdict:
         return ""

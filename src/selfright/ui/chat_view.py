@@ -184,7 +184,6 @@ def _question(question: str, name: str) -> None:
 
 
 def _actions(turn: Turn, name: str, mind: Memory, client: Client) -> None:
-    """Copy, ask again, and whether it helped."""
     words = mind.words
     with st.container(horizontal=True, key=f"actions-{name}", vertical_alignment="center"):
         if said := answers.copy_button(turn, words):

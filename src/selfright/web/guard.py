@@ -160,7 +160,6 @@ class _CheckedBackend(httpcore.AsyncNetworkBackend):
         raise trouble or httpcore.ConnectError("no address")
 
     async def _addresses(self) -> list[Address]:
-        """The target's addresses, every one of them allowed."""
         target = self._target
         texts = [target.host] if target.address else await self._resolve_target(target)
         try:

@@ -126,7 +126,6 @@ class _Notes:
     final: str = ""
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
-        """The port's own reply, noted."""
         asked: Any = call.arguments[0]
         if call.port == "grader":
             self.coming.graded += [hit.passage for hit in call.arguments[1]]
@@ -181,7 +180,6 @@ class RecordingEngine:
 
 
 def _draft_text(draft: Draft) -> str:
-    """What a draft says; nothing when it is a refusal."""
     return "" if draft.refused else draft.text
 
 

@@ -151,7 +151,6 @@ class _ByJob:
         self._models = models
 
     async def complete(self, request: ChatRequest, on_text: OnText | None = None) -> ChatReply:
-        """As the model of that job replies."""
         return await self._models[request.job].complete(request, on_text)
 
 

@@ -118,7 +118,6 @@ class OpenIndex:
 
     @cached_property
     def _lexicon(self) -> TermLexicon | None:
-        """Names in both languages, from the domain pack."""
         known = load_pack(self.settings.pack).lexicon
         return known() if known else None
 

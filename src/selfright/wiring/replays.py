@@ -99,7 +99,6 @@ class ReplayRun:
         return notes
 
     def _may_ask(self, port: str) -> bool:
-        """What costs money or goes out is asked only where that was allowed."""
         if self._options.get("live"):
             return True
         settings = self._engine.settings
@@ -148,7 +147,6 @@ class _Entries:
 
     @contextmanager
     def visiting(self, node: str) -> Iterator[None]:
-        """Around a node's run."""
         spent = copy(self._meter)
         spent.troubles = dict(self._meter.troubles)
         self._entered.append((node, spent, self._player.mark()))

@@ -184,7 +184,6 @@ def _read(file: SourceFile, deadline: Deadline) -> Generator[ReadDocument | Unre
 
 
 def _name_readings(upload: ReadUpload, collection: str, library: Library, *, apart: bool) -> Iterator[ReadDocument]:
-    """The documents under the names that they are stored by."""
     for reading in upload.documents():
         document = replace(reading.document, collection=collection)
         yield replace(reading, document=_name_document(document, library, apart=apart))

@@ -130,7 +130,6 @@ def _tell(progress: Progress | None, begun: int, total: int, done: int) -> None:
 
 
 def _some(items: Items, most: int | None) -> Items:
-    """At most ``most`` of them, mixed."""
     count = len(items) if most is None else min(most, len(items))
     return random.Random(_CHOICE).sample(items, count)  # noqa: S311 - a choice that repeats, no secret
 
@@ -159,12 +158,10 @@ async def _job(bench: Bench, job: Job, items: Items, tell: Callable[[int], None]
 
 
 def _failures(bench: Bench) -> int:
-    """Replies so far that could not be used, whichever part found out."""
     return sum(bench.meter.troubles.values()) + bench.failed
 
 
 async def _try(bench: Bench, asked: Awaitable[T]) -> T | None:
-    """What the model made of it; None where that is of no use."""
     try:
         return await asked
     except RECOVERABLE_ERRORS:

@@ -51,7 +51,6 @@ def page(study: Study, files: Sequence[str] = ()) -> str:
 
 
 def _contents(study: Study) -> dict[str, Any]:
-    """What the template shows beside the study itself."""
     rows = {run.system: {row.question_id: row for row in run.rows} for run in study.runs}
     return {
         "main": main_metric(study),
@@ -68,7 +67,6 @@ def _contents(study: Study) -> dict[str, Any]:
 
 
 def _differing(study: Study) -> list[str]:
-    """The flags in which systems differ."""
     names = dict.fromkeys(name for run in study.runs for name in run.flags)
     return [name for name in names if len({str(run.flags.get(name)) for run in study.runs}) > 1]
 
@@ -101,6 +99,5 @@ def _cases(
 
 
 def _cut(value: object, most: int) -> str:
-    """At most ``most`` characters of a text."""
     text = str(value)
     return text if len(text) <= most else text[: most - 1] + "…"
