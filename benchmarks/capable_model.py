@@ -36,8 +36,7 @@ from selfright import Selfright, SelfrightError
 from selfright.cli.commands.demo import DATA
 from selfright.domain.text import has_hangul
 from selfright.evals.measures.words import gold_in
-from selfright.evals.questions import Question
-from selfright.evals.reading import load
+from selfright.evals.reading import Question, load
 
 SYSTEMS: dict[str, tuple[str, bool, dict[str, object]]] = {
     "basic": ("basic", True, {}),

@@ -18,8 +18,7 @@ from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.measures import quality
 from selfright.roles.calibration.refit import is_for_weights
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.wiring.calibrating import calibrate_grading, judge_sets
-from selfright.wiring.labelled_rows import Labelled, Row
+from selfright.wiring.calibrating import Labelled, Row, calibrate_grading, judge_sets
 from training.labelled import MEASURED_ON, TRAINED_ON, Case
 from training.reading_rows import learnt_questions
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from selfright.evals.metrics import Sample
-from selfright.evals.questions import Question
+from selfright.evals.reading import Question
 from selfright.evals.results import Judgement, Pass, Row, Study, Turn, Value
 
 FLAGS = {"max_refine_iterations": 2}

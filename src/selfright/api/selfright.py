@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
     from selfright.wiring.calibrating import Accept
     from selfright.wiring.calibrating import Progress as CalibrationProgress
-    from selfright.wiring.overrides import Overrides
+    from selfright.wiring.open_index import Overrides
 
 
 class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
@@ -75,7 +75,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         folders or hub names of models, or objects that implement ``PairJudge``. Raises ``UnknownName`` for an unknown
         setting, flag or preset, and ``MissingExtra`` for a provider whose package is not installed.
         """
-        from selfright.wiring.overrides import Overrides
+        from selfright.wiring.open_index import Overrides
 
         if path is not None and retriever is not None:
             raise UsageError("an index folder and a retriever were given; give the one that is to be searched")

@@ -13,7 +13,7 @@ from selfright.domain.traces import Examined
 from selfright.evals.intervals import estimate, quantiles
 from selfright.evals.measures.words import gold_in, has_gold, spoken_text
 from selfright.evals.metrics import Metric, Sample
-from selfright.evals.questions import Question
+from selfright.evals.reading import Question
 from selfright.evals.results import Abstention, CurvePoint, Funnel, Quantiles, Retrieved, Row, RunResult
 
 RIGHT = "right"

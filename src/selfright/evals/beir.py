@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from selfright.api.selfright import Selfright
 from selfright.domain.errors import IncompatibleIndex, InputError
-from selfright.evals.questions import file_sha256
+from selfright.evals.reading import file_sha256
 from selfright.evals.results import DataSet
 from selfright.evals.rows import identifier, read_rows, refuse_bad, text
 from selfright.settings import Settings, load_settings

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from selfright.evals.questions import Question
+from selfright.evals.reading import Question
 from selfright.evals.results import Turn, Value
 
 __all__ = ["Metric", "Sample", "Value", "without"]

@@ -15,7 +15,7 @@ from selfright.evals.aggregation import aggregate, measure_row
 from selfright.evals.intervals import compare, ladder
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.metrics import Metric
-from selfright.evals.questions import Question, QuestionSet
+from selfright.evals.reading import Question, QuestionSet
 from selfright.evals.results import Kind, Row, RunResult, Study, adapter
 from selfright.evals.systems import System
 from selfright.evals.worker import ask_row, lost_row, read_task, task_of

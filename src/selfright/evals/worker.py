@@ -17,7 +17,7 @@ from selfright.domain.judgements import Evaluation
 from selfright.domain.traces import Examined, WatchedPass
 from selfright.evals.aggregation import retrieved_gold
 from selfright.evals.measures.words import normalize
-from selfright.evals.questions import Question
+from selfright.evals.reading import Question
 from selfright.evals.results import Judgement, Pass, Row, Turn, Visit, adapter
 from selfright.evals.systems import System
 

@@ -23,8 +23,7 @@ from selfright.wiring.encoders import Preload
 from selfright.wiring.judges import JudgeService
 from selfright.wiring.listeners import langchain_listens
 from selfright.wiring.models import Models, check_mode, jobs_to_ask
-from selfright.wiring.open_index import OpenIndex
-from selfright.wiring.overrides import Overrides
+from selfright.wiring.open_index import OpenIndex, Overrides
 from selfright.wiring.packs import SlotReaders, check_needs, load_pack, open_profiles
 from selfright.wiring.persistence import open_database
 from selfright.wiring.roles import OfflineRoles, Roles, offline_roles, with_models

@@ -12,8 +12,7 @@ from selfright.domain.passages import Language
 from selfright.domain.ports import PairJudge
 from selfright.settings import Settings
 from selfright.wiring.encoders import pair_views
-from selfright.wiring.open_index import OpenIndex
-from selfright.wiring.overrides import Overrides
+from selfright.wiring.open_index import OpenIndex, Overrides
 from selfright.wiring.roles import ChosenJudges, offline_roles
 
 if TYPE_CHECKING:
@@ -118,8 +117,7 @@ class JudgeService:
         where a judge of the user's own cannot be used: without it, it would be another fit.
         """
         from selfright.roles.calibration.refit import harms
-        from selfright.wiring.calibrating import calibrate_claims, calibrate_grading
-        from selfright.wiring.labelled_rows import read_labelled
+        from selfright.wiring.calibrating import calibrate_claims, calibrate_grading, read_labelled
 
         if self._files is None:
             raise UsageError("a calibration is kept in an index folder, but a retriever was given; open an index")

@@ -1,7 +1,8 @@
 """What a turn searches: an index folder of ours, or a retriever that the user hands over; opened once."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from selfright.domain.flags import Flags
 from selfright.domain.ports import (
     Embedder,
     Library,
+    PairJudge,
+    ProfileStore,
     Retriever,
     Router,
     TermLexicon,
@@ -20,16 +23,32 @@ from selfright.domain.routing import Collection
 from selfright.domain.text import several
 from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.settings import Settings
-from selfright.wiring.overrides import Overrides
 from selfright.wiring.packs import load_pack, tokenizer_for
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.retrievers import RetrieverLike
+
     from selfright.llm.embedding_cache import CachedEmbedder
     from selfright.retrieval.stores.langchain import ForeignRetriever
     from selfright.retrieval.stores.opening import OpenedStore
 
 _CACHED_BYTES = 1_000_000_000  # of vectors, beside those of the index
 _MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What the user hands over as objects: each takes the place of what settings would name."""
+
+    retriever: "RetrieverLike | None" = None
+    embeddings: "Embeddings | Embedder | None" = None
+    llm: "BaseChatModel | None" = None
+    models: "Mapping[str, BaseChatModel]" = field(default_factory=dict)
+    profiles: ProfileStore | None = None
+    passage_judge: PairJudge | None = None
+    claim_judge: PairJudge | None = None
 
 
 class OpenIndex:

@@ -13,8 +13,7 @@ from selfright.domain.errors import InputError
 from selfright.evals import patterns as searching
 from selfright.evals.aggregation import STEPS, first_rank, funnels
 from selfright.evals.measures.words import Containment, Right, gold_in
-from selfright.evals.questions import Question
-from selfright.evals.reading import question_of
+from selfright.evals.reading import Question, question_of
 from selfright.evals.results import Retrieved, Row
 from selfright.evals.rows import BadRow
 from selfright.evals.systems import System

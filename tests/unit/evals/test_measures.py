@@ -18,7 +18,7 @@ from selfright.evals.measures.retrieval import (
 from selfright.evals.measures.standard import BETTER, STANDARD
 from selfright.evals.measures.words import EXACT_MATCH, F1, Containment, Right
 from selfright.evals.metrics import Metric, Sample, Value
-from selfright.evals.questions import Question
+from selfright.evals.reading import Question
 from selfright.evals.results import Visit
 from selfright.evals.systems import EXPECTED, PROFILES
 from tests.support.studies import FLAGS, judgement, one_pass, row, sample, turn

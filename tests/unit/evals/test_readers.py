@@ -9,8 +9,7 @@ import pytest
 
 from selfright.domain.answers import Message
 from selfright.domain.errors import InputError
-from selfright.evals.questions import Question
-from selfright.evals.reading import load
+from selfright.evals.reading import Question, load
 
 Write = Callable[[str, Any], Path]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import InputError
-from selfright.wiring.labelled_rows import read_labelled
+from selfright.wiring.calibrating import read_labelled
 
 ROW = {"question": "Who?", "passage": "Ada.", "label": 1}
 

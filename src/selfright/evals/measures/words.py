@@ -16,7 +16,7 @@ from selfright.domain.composing import MARKER
 from selfright.domain.text import has_hangul
 from selfright.evals.metrics import Sample, Value, without
 from selfright.evals.patterns import is_any_in
-from selfright.evals.questions import Question
+from selfright.evals.reading import Question
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -9,7 +9,7 @@ from typing import Any
 
 from selfright.domain.errors import MissingExtra
 from selfright.evals.aggregation import STEPS
-from selfright.evals.report import figures
+from selfright.evals.report import findings
 from selfright.evals.report.charts import charts
 from selfright.evals.report.findings import main_metric, outcome
 from selfright.evals.results import Comparison, Row, Study
@@ -43,7 +43,14 @@ def page(study: Study, files: Sequence[str] = ()) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    shown = (figures.value, figures.interval, figures.format_signed, figures.chance, figures.share, figures.seconds)
+    shown = (
+        findings.value,
+        findings.interval,
+        findings.format_signed,
+        findings.chance,
+        findings.share,
+        findings.seconds,
+    )
     environment.filters.update({each.__name__: each for each in shown}, cut=_cut)
     source = resources("selfright.evals.report").joinpath("report.html.j2").read_text(encoding="utf-8")
     drawn = environment.from_string(source).render(study=study, files=files, **_contents(study))
@@ -76,12 +83,12 @@ def _expectations(study: Study) -> Iterator[tuple[str, str, str, str, str]]:
     runs = {run.system: run for run in study.runs}
     for one in EXPECTED:
         if one.profile in runs and one.metric in runs[one.profile].summary:
-            measured = figures.value(one.metric, runs[one.profile].mean(one.metric))
-            yield one.profile, one.metric, figures.value(one.metric, one.value), measured, one.source
+            measured = findings.value(one.metric, runs[one.profile].mean(one.metric))
+            yield one.profile, one.metric, findings.value(one.metric, one.value), measured, one.source
     metric, before, after = "targeted_retrieval_rate", "self_refine_llm_quality", "self_refine_dynamic_query"
     means = [runs[name].mean(metric) if name in runs else None for name in (before, after)]
     if means[0] and means[1] is not None:
-        gained = figures.minus(f"{100 * (means[1] / means[0] - 1):+.0f} %")
+        gained = findings.minus(f"{100 * (means[1] / means[0] - 1):+.0f} %")
         yield after, f"{metric} against {before}", f"+{100 * TARGETED_GAIN:.0f} %", gained, "S3 section 10"
 
 
