@@ -139,9 +139,9 @@ def test_calibrating_weighs_the_judge_says_what_it_is_worth_and_turns_use_it(
     assert f"on {worth['weighed_on']} others" in shown.out
     # It is of this judge, and of no other.
     with Selfright.open(own_index, embedder="none", passage_judge="owner/sharing") as selfright:
-        assert selfright._engine._judges.judging().calibration is not None
+        assert selfright._engine.judging.judging().calibration is not None
     with Selfright.open(own_index, embedder="none") as selfright:
-        assert selfright._engine._judges.judging().calibration is None
+        assert selfright._engine.judging.judging().calibration is None
 
 
 @pytest.mark.usefixtures("named")
@@ -159,7 +159,7 @@ def test_claims_are_calibrated_by_the_same_command(cli: Cli, own_index: Path, tm
     assert {Path(file).name for file in found["files"]} == {"claim-calibration.json", "claim-reliability.svg"}
     assert found["claims"]["after"]["ece_mass"] < 0.15
     with Selfright.open(own_index, embedder="none", claim_judge="owner/sharing") as selfright:
-        assert selfright._engine._judges.judging().claim_calibration is not None
+        assert selfright._engine.judging.judging().claim_calibration is not None
         assert "90 days" in selfright.ask(QUESTION).answer
 
 

@@ -52,7 +52,7 @@ def test_a_page_that_ends_by_itself_ends_the_service_too(monkeypatch: pytest.Mon
 
 @pytest.mark.skipif(importlib.util.find_spec("streamlit") is None, reason="streamlit is not installed")
 def test_the_page_ends_when_whoever_started_it_is_killed() -> None:
-    port = str(pages._free_port())
+    port = str(pages.free_port())
     page = subprocess.Popen(
         [sys.executable, "-m", "selfright.ui", port], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     )

@@ -34,9 +34,7 @@ class PageProcess:
     """
 
     def __init__(self, port: int, reports: Path | None, tell: Callable[[str], None]) -> None:
-        with socket.create_server((HERE, 0)) as free:
-            self._port: int = port or free.getsockname()[1]
-        self._reports, self._tell = reports, tell
+        self._port, self._reports, self._tell = port or free_port(), reports, tell
         self._process: subprocess.Popen[bytes] | None = None
         self._ending = threading.Event()
         self._failed = ""
@@ -117,6 +115,13 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     if process.stdin is not None:
         with suppress(BrokenPipeError):
             process.stdin.close()
+
+
+def free_port() -> int:
+    """A port of this machine that nobody has now."""
+    with socket.create_server((HERE, 0)) as listening:
+        port: int = listening.getsockname()[1]
+    return port
 
 
 def _listens(port: int) -> bool:
