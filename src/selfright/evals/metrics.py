@@ -37,11 +37,9 @@ class Metric(Protocol):
     @property
     def name(self) -> str:
         """The name in results; unique within a study."""
-        ...
 
     def measure(self, sample: Sample) -> Value:
         """The value for one turn, None where it does not apply, and why."""
-        ...
 
 
 def without(why: str) -> Value:

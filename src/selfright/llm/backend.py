@@ -58,12 +58,10 @@ class Backend(Protocol):
     @property
     def name(self) -> str:
         """``provider:model``, for traces and what is remembered of it; never a key or a password."""
-        ...
 
     @property
     def provider(self) -> str:
         """What fails together: the provider, with its address where that was set."""
-        ...
 
     async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
         """One request; streamed when ``on_text`` is given, which hears the text as it comes, thinking included.
@@ -71,7 +69,6 @@ class Backend(Protocol):
         ``mode`` matters only when ``request.schema`` is set. Raises ``ModelUnavailable`` or ``ModelRejected``, and
         lets ``CancelledError`` through; ``NotImplementedError`` where the model cannot do ``mode`` at all.
         """
-        ...
 
 
 _LONGEST_NAME = 100

@@ -42,11 +42,9 @@ class HangulTerms(Protocol):
     @property
     def name(self) -> str:
         """The scheme and its version."""
-        ...
 
     def terms(self, text: str) -> Iterator[Term]:
         """Terms with their positions, in reading order."""
-        ...
 
 
 class HangulBigrams:

@@ -36,11 +36,9 @@ class VectorRows(Protocol):
 
     def rows(self, text_hashes: Sequence[bytes]) -> Mapping[bytes, VectorRow]:
         """Those that are stored already, by the hash of the embedded text."""
-        ...
 
     def append(self, matrix: "NDArray[np.float32]") -> Sequence[VectorRow]:
         """Stores new ones."""
-        ...
 
 
 class BatchVectors:

@@ -36,21 +36,17 @@ class Reader(Protocol):
         self, request: SearchRequest, words: Mapping[str, float], vector: "NDArray[np.float32] | None", /
     ) -> Lists:
         """Both rankings, the one by ``words``, each with what it counts; the other is empty without a vector."""
-        ...
 
     def languages(self) -> Collection[str]:
         """The languages of the documents; they may be those of a minute ago."""
-        ...
 
     def languages_of(self, keys: Sequence[int], /) -> Mapping[int, str]:
         """The language of each of these passages, by key."""
-        ...
 
     def search_rows(
         self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
     ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
         """The passages by key, and by id hash the similarity of those that have a vector to ``vector``."""
-        ...
 
 
 Task = Callable[[Reader], Retrieval]

@@ -22,7 +22,6 @@ class Connection(Protocol):
 
     def execute(self, query: Any, params: Any = ..., /) -> Any:
         """Runs a statement; gives back its cursor."""
-        ...
 
 
 class Rows(ABC):

@@ -49,11 +49,9 @@ class Tap(Protocol):
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         """The reply to a call; ``ask`` gets it from the port itself."""
-        ...
 
     def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
         """``call`` for ports that do not wait."""
-        ...
 
 
 def intercept(port: P, tap: Tap, name: str, inside: tuple[Any, ...] = ()) -> P:

@@ -70,11 +70,9 @@ class Transport(Protocol):
 
     async def exchange(self, request: Request, tally: RequestCounter) -> Reply:
         """One request and its reply; redirects are not followed. Raises ``PageRefused`` or ``PageUnusable``."""
-        ...
 
     async def follow(self, request: Request, tally: RequestCounter, entry: Entry) -> Reply:
         """As ``exchange``, over a bounded number of redirects; ``entry`` is held at each step."""
-        ...
 
 
 def no_queue(_target: Target) -> AbstractAsyncContextManager[None]:

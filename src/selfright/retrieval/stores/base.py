@@ -118,11 +118,9 @@ class ServerReader(Contents, Protocol):
 
     def read(self, task: Task, /) -> Retrieval:
         """What ``task`` finds; it may be run more than once."""
-        ...
 
     def idf(self, terms: Sequence[str]) -> list[float]:
         """How rare terms are; see ``TermStatistics``."""
-        ...
 
 
 class ServerStore(StoreBase, ABC):

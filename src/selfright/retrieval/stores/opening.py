@@ -30,7 +30,6 @@ class OpenedStore(Store, Protocol):
 
     def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> Retriever:
         """A retriever over this index that fuses in another way, or knows names in the other language."""
-        ...
 
 
 def open_store(

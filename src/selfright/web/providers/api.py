@@ -44,14 +44,12 @@ class Provider(Protocol):
     @property
     def name(self) -> str:
         """What traces and messages call it."""
-        ...
 
     async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
         """At most ``count`` results, best first; empty when there are none.
 
         Raises ``WebUnavailable``, ``WebRejected`` or ``WebReplyUnusable``, nothing else.
         """
-        ...
 
 
 def clean_rows(rows: Iterable[tuple[Any, Any, Any]], count: int) -> tuple[Result, ...]:
