@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -71,13 +72,17 @@ def export(
                     progress(counts["documents"], max(total, counts["documents"]), document.id)
         if made is not None:
             made.write(place / VECTORS)
-        target.mkdir(exist_ok=True)
-        for name in (VECTORS, META, CORPUS):  # those of an older export that are no part of this one go
-            if made or name == CORPUS:
-                os.replace(place / name, target / name)
-            else:
-                (target / name).unlink(missing_ok=True)
+        _move(place, target, (VECTORS, META, CORPUS) if made else (CORPUS,))
     return ExportReport(folder, **counts)
+
+
+def _move(place: Path, target: Path, names: Sequence[str]) -> None:
+    """The files of these names; those of an older export that are no part of this one go."""
+    target.mkdir(exist_ok=True)
+    for name in {VECTORS, META, CORPUS} - set(names):
+        (target / name).unlink(missing_ok=True)
+    for name in names:
+        os.replace(place / name, target / name)
 
 
 def _row(document: Document, passage: Passage | None = None) -> dict[str, object]:

@@ -180,7 +180,7 @@ def _check_input(document: Document, passages: Sequence[Passage]) -> None:
 
 
 class PretokenizedQuery:
-    """A tokenizer that knows the terms of some texts beforehand, from whoever made them by the same rules."""
+    """A tokenizer that is given the terms of some texts, made by the same rules."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer

@@ -104,7 +104,7 @@ class LiveWeb:
         found: list[Passage] = []
         for url in dict.fromkeys(page.url or page.id for page in pages):
             page = by_url[url]
-            if date := page.metadata.get("date"):  # whoever reads the citation sees how old the page is
+            if date := page.metadata.get("date"):  # the citation then shows how old the page is
                 page = dataclasses.replace(page, title=f"{page.title} ({date})")
             passages = passages_of(page, url, self._split)[:_PASSAGES_RANKED]
             ranked = Bm25(self._tokenizer.tokens(f"{one.context}\n{one.text}") for one in passages).rank(terms)
