@@ -1,5 +1,6 @@
 """Claims that nothing supports: one search for them, then they are cited or removed."""
 
+from dataclasses import replace
 from typing import Any
 
 from selfright.domain.answers import Attempt, Draft, EvaluationRequest, GenerationRequest, Sentence
@@ -48,10 +49,31 @@ def test_a_claim_that_a_search_for_it_supports_is_cited() -> None:
     assert judge.asked == 2
     assert state["repaired_claims"] == (LATE,)
     assert state["removed_claims"] == ()
-    assert state["answer"] == f"{KNOWN} {LATE} [1]"
-    (citation,) = state["draft"].citations
-    assert citation.document_id == "factory"
+    assert state["answer"] == f"{KNOWN} [1] {LATE} [2]"
+    assert [citation.document_id for citation in state["draft"].citations] == ["manual", "factory"]
     assert state["evaluation"].grounding == 1.0
+
+
+def test_supported_sentences_without_citations_get_them_and_the_layout_stays() -> None:
+    class Listing(Scripted):
+        async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
+            return Draft(f"* {KNOWN}\n* It is red.", (Sentence(KNOWN), Sentence("It is red.")))
+
+    state = run_turn(PRESETS["full"], ByPassages(), role=Listing(), retriever=Library(FIRST)).state
+    assert state["answer"] == f"* {KNOWN} [1]\n* It is red. [1]"
+    assert [citation.document_id for citation in state["draft"].citations] == ["manual"]
+
+
+def test_an_answer_of_which_nothing_stands_in_the_documents_says_so() -> None:
+    class Silent(ByPassages):
+        async def evaluate(self, request: EvaluationRequest) -> Evaluation:
+            judged = await super().evaluate(request)
+            claims = tuple(replace(claim, status=ClaimStatus.UNKNOWN, passage_ids=()) for claim in judged.claims)
+            return replace(judged, claims=claims, grounding=1.0)
+
+    state = run_turn(PRESETS["full"], Silent(), role=Writer(), retriever=Library(FIRST)).state
+    assert state["answer"] == f"{KNOWN} {LATE}"
+    assert any(note.startswith("no citations") for note in state["notes"])
 
 
 def test_a_claim_that_no_search_supports_is_removed_and_listed() -> None:

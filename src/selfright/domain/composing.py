@@ -56,18 +56,29 @@ def source_name(citation: Citation) -> str:
 
 
 def with_citations(draft: Draft, support: Mapping[str, Passage]) -> Draft:
-    """The draft with each sentence that ``support`` names by its text cited to that passage, numbered on."""
+    """The draft with each sentence that ``support`` names by its text cited to that passage, numbered on.
+
+    Its layout stays, unless the text does not have the sentences as they are.
+    """
     numbers: dict[str, int] = {}
-    sentences = []
+    sentences, text, reached = [], draft.text, 0
     for sentence in draft.sentences:
+        at = text.find(sentence.text, reached) if reached >= 0 else -1
+        marks = "".join(f" [{n}]" for n in sentence.citations)
+        reached = at + len(sentence.text) if at >= 0 else -1
+        reached += len(marks) if text.startswith(marks, reached) else 0
         passage = support.get(sentence.text)
         if passage is not None:
             n = numbers.setdefault(passage.id, len(draft.citations) + len(numbers) + 1)
+            mark = f"\n\n[{n}]" if sentence.text.endswith(_FENCES) and not marks else f" [{n}]"
+            text = text[:reached] + mark + text[reached:]
+            reached += len(mark) if reached >= 0 else 0
             sentence = replace(sentence, citations=(*sentence.citations, n))  # noqa: PLW2901 - the same sentence
         sentences.append(sentence)
     passages = {passage.id: passage for passage in support.values()}
     added = tuple(cite(n, passages[name]) for name, n in numbers.items())
-    return replace(draft, text=compose(sentences), sentences=tuple(sentences), citations=(*draft.citations, *added))
+    text = text if reached >= 0 else compose(sentences)
+    return replace(draft, text=text, sentences=tuple(sentences), citations=(*draft.citations, *added))
 
 
 def cite(n: int, passage: Passage, start: int | None = None, end: int | None = None) -> Citation:

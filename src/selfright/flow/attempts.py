@@ -77,7 +77,7 @@ def iteration(state: AgentState, scores: Sequence[float], overall: float | None)
 
 
 def repair(best: Attempt, evaluation: Evaluation | None, hits: Sequence[Hit]) -> tuple[Attempt, tuple[str, ...]]:
-    """The attempt with citations for the claims that ``hits`` support, and the texts of these claims.
+    """The attempt as judged with ``hits``, and the texts of the claims that these support.
 
     Unchanged unless the judge, given the hits, finds more claims supported than before and none fewer.
     """
@@ -96,9 +96,25 @@ def repair(best: Attempt, evaluation: Evaluation | None, hits: Sequence[Hit]) ->
     if lost or not mended:
         return best, ()
     strips = (*best.strips, *(strip for strip in whole(hits) if strip.passage in mended.values()))
-    draft = with_citations(best.draft, mended)
     score = max(best.score, after.overall) if judge_of(before) is judge_of(after) else after.overall
-    return replace(best, draft=draft, evaluation=after, score=score, strips=strips), tuple(mended)
+    return replace(best, evaluation=after, score=score, strips=strips), tuple(mended)
+
+
+def cite_supported(attempt: Attempt) -> Attempt:
+    """The attempt with a citation for each sentence without one that its judge found supported by the evidence."""
+    pieces = [strip.passage for strip in attempt.strips] + [hit.passage for hit in attempt.hits]
+    passages = {passage.id: passage for passage in reversed(pieces)}
+    uncited = {sentence.text for sentence in attempt.draft.sentences if not sentence.citations}
+    claims = attempt.evaluation.claims if attempt.evaluation else ()
+    support = {
+        claim.text: passages[claim.passage_ids[0]]
+        for claim in claims
+        if claim.status is ClaimStatus.SUPPORTED
+        and claim.text in uncited
+        and claim.passage_ids
+        and claim.passage_ids[0] in passages
+    }
+    return replace(attempt, draft=with_citations(attempt.draft, support)) if support else attempt
 
 
 def without_unsupported(draft: Draft, evaluation: Evaluation | None) -> tuple[Draft, tuple[str, ...]]:

@@ -4,7 +4,6 @@ import logging
 from dataclasses import replace
 
 from selfright.domain.answers import Attempt
-from selfright.domain.composing import with_citations
 from selfright.domain.errors import RECOVERABLE_ERRORS
 from selfright.domain.judgements import AnswerQuality, ClaimStatus
 from selfright.domain.ports import Evaluator
@@ -79,19 +78,12 @@ async def better_of_quotation(state: AgentState, tools: Tools) -> Attempt | None
 
 
 def _supported_part(best: Attempt, own: Attempt) -> Attempt:
-    """``best`` with the judgement of ``own``, what of it is supported, and of the claims that go; cited by it, too."""
+    """``best`` with the judgement of ``own``, what of it is supported, and of the claims that go."""
     if best.evaluation is None or own.evaluation is None:
         return best
     unsupported = (claim for claim in best.evaluation.claims if claim.status is ClaimStatus.UNSUPPORTED)
     evaluation = replace(own.evaluation, claims=(*own.evaluation.claims, *unsupported))
-    passages = {strip.passage.id: strip.passage for strip in best.strips}
-    uncited = {sentence.text for sentence in best.draft.sentences if not sentence.citations}
-    support = {
-        claim.text: passages[claim.passage_ids[0]]
-        for claim in own.evaluation.claims
-        if claim.text in uncited and claim.passage_ids and claim.passage_ids[0] in passages
-    }
-    return replace(best, draft=with_citations(best.draft, support), evaluation=evaluation, score=own.score)
+    return replace(best, evaluation=evaluation, score=own.score)
 
 
 async def best_of(state: AgentState, tools: Tools, new: Attempt) -> Attempt:

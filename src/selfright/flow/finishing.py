@@ -10,7 +10,7 @@ from selfright.domain.judgements import QueryClass, StopReason
 from selfright.domain.passages import Language
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
-from selfright.flow.attempts import iteration, without_unsupported
+from selfright.flow.attempts import cite_supported, iteration, without_unsupported
 from selfright.flow.state import AgentState
 
 
@@ -20,7 +20,7 @@ def finish(state: AgentState, tools: Tools) -> dict[str, Any]:
     ``abstained`` is true whenever the text is a refusal. A turn that an error ended keeps ``error`` as its reason.
     """
     reason = state.get("stop_reason") or StopReason.BASIC
-    best, notes = state.get("best") or _unjudged_attempt(state, reason), []
+    best, notes = cite_supported(state.get("best") or _unjudged_attempt(state, reason)), []
     draft, removed = without_unsupported(best.draft, best.evaluation)
     query_class = state.get("query_class", QueryClass.QUESTION)
     abstains = tools.abstainer.should_abstain(state["question"], query_class, replace(best, draft=draft), tools.flags)
@@ -32,6 +32,8 @@ def finish(state: AgentState, tools: Tools) -> dict[str, Any]:
     urgent = tools.pack.urgent(state["user_text"], state["language"])
     draft = _introduce(apply_style(draft, tools.flags.citation_style), state)
     draft = first_of_all(urgent, draft)
+    if best.strips and query_class is QueryClass.QUESTION and not (draft.refused or draft.citations):
+        notes.append(_WORDS[state["language"]]["uncited"])
     return {
         "best": best,
         "quality_score": best.score,
@@ -137,6 +139,7 @@ _WORDS = {
         "foreign": "The sources on this are in Korean. They say:",
         "only_foreign": "I found no English sources that answer this. The Korean ones say:",
         "early": "the turn ended early ({error}): this is the best answer it had by then",
+        "uncited": "no citations: no sentence of this answer could be matched to a document",
         "unsourced": "sentences removed because they may be said only with a source, and had none: {count}",
         "passed_over": "{model} was not asked to write: a check found that it writes badly (llm_judging=never lets it"
         " write, and the offline judges check that)",
@@ -148,6 +151,7 @@ _WORDS = {
         "foreign": "관련 자료가 영어로 되어 있어 원문 그대로 옮깁니다.",
         "only_foreign": "이에 답하는 한국어 자료를 찾지 못해 영어 원문을 그대로 옮깁니다.",
         "early": "오류({error})로 일찍 끝났습니다. 그때까지의 가장 나은 답입니다",
+        "uncited": "인용 없음: 답변의 어느 문장도 문서에서 확인하지 못했습니다",
         "unsourced": "출처 없이 말해서는 안 되는 내용이라 지운 문장: {count}개",
         "passed_over": "점검 결과 글쓰기가 서툴러 {model} 모델에는 답변 작성을 맡기지 않았습니다"
         "(llm_judging=never로 설정하면 이 모델이 쓰고 오프라인 기능이 확인합니다)",
