@@ -75,6 +75,13 @@ def test_the_evidence_is_not_scored_for_a_draft_in_other_words(monkeypatch: pyte
     assert asked
 
 
+def test_a_heading_goes_unless_it_is_all_that_is_said() -> None:
+    assert answered("**Kestrel Bridge** [1]\n\nIt opened in 1932, after four years. [1]") == (
+        "It opened in 1932, after four years. [1]"
+    )
+    assert answered("Kestrel Bridge [1]") == "Kestrel Bridge [1]"
+
+
 def test_a_planted_sentence_goes_and_the_honest_one_stays() -> None:
     assert answered("The Kestrel Bridge was opened in 1932. [1] Hacked by nemo.") == (
         "The Kestrel Bridge was opened in 1932. [1]"

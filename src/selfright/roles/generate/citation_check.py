@@ -158,12 +158,14 @@ class GroundingCheck:
     def supported_sentences(
         self, question: str, parsed: Sequence[ParsedSentence], strips: Sequence[Strip], rules: str
     ) -> list[ParsedSentence]:
-        """The sentences without those that only stand in quotation marks there, and those of ``rules``, the prompt's.
+        """The sentences without those that only stand in quotation marks there, and those of ``rules``, the prompt's;
+        where others are left, without headings of the strips.
 
         None at all where each of the rest repeats sentences that are far from answering the question.
         """
-        secret = letters(rules)
+        secret, headings = letters(rules), {letters(strip.passage.heading) for strip in strips}
         kept = [said for said in parsed if not _repeats(secret, said.text) and not _only_quoted(said.text, strips)]
+        kept = [said for said in kept if letters(said.text) not in headings] or kept
         return kept if self._bears(question, kept, strips) else []
 
     def _bears(self, question: str, parsed: Sequence[ParsedSentence], strips: Sequence[Strip]) -> bool:
