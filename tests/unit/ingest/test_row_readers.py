@@ -152,6 +152,20 @@ RECORDS = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"columns": ["Part", "Price"], "index": [0, 1], "data": [["Valve", 30], ["Pump", 95]]},
+        {"title": "Prices", "result": {"headers": ["Part", "Price"], "rows": [["Valve", 30], ["Pump", 95]]}},
+    ],
+)
+def test_columns_beside_rows_of_json_are_a_table(read_file: Read, data: object) -> None:
+    (document,) = read_file("prices.json", json.dumps(data))
+    assert isinstance(document, Document)
+    assert "|Part|Price|" in document.text
+    assert "|Pump|95|" in document.text
+
+
 @pytest.mark.parametrize("name", RECORDS)
 def test_in_other_json_each_value_stands_with_its_name(read_file: Read, name: str) -> None:
     data, text = RECORDS[name]

@@ -18,6 +18,7 @@ _ROWS = "documents"
 _MANY = 100  # so many records are better found, and kept up to date, one by one
 _TITLES = ("title", "name", "question", "subject", "label", "heading")
 _QUESTIONS, _ANSWERS = ("question", "q", "질문"), ("answer", "a", "답변")
+_COLUMNS, _CELLS = ("columns", "headers", "header", "fields"), ("rows", "data", "values")
 _TITLE_LENGTH = 200
 _DEPTH = 20
 _LABEL_LENGTH = 200
@@ -38,7 +39,7 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     if holds_more(text, _MOST_VALUES):
         raise file.refuse(f"more than {_MOST_VALUES:,} values; bring its texts as JSON Lines")
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_hook=_with_records)
     except RecursionError as error:
         raise file.refuse("nested too deeply to be read as documents; flatten it") from error
     except ValueError as error:
@@ -57,6 +58,25 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     if text or long is None:
         given = data.get("title") if isinstance(data, dict) else None
         yield file.document(text, plain(given) if isinstance(given, str) else "", _MEDIA_TYPE)
+
+
+def _with_records(value: dict[str, Any]) -> Any:
+    """The object; one with columns beside rows of as many cells (tables as query tools write them) with records."""
+    names = next((value[key] for key in _COLUMNS if _is_names(value.get(key))), None)
+    of = next((key for key in _CELLS if names and _has_cells(value.get(key), len(names))), "")
+    if names is None or not of:
+        return value
+    records = [dict(zip(names, row, strict=True)) for row in value[of]]
+    rest = {key: inner for key, inner in value.items() if key not in (*_COLUMNS, "index", of)}
+    return {**rest, of: records} if rest else records
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and len(set(filter(lambda name: isinstance(name, str), value))) == len(value) > 1
+
+
+def _has_cells(value: Any, count: int) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(r, list) and len(r) == count for r in value)
 
 
 def _is_records(value: Any) -> bool:
