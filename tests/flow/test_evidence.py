@@ -5,7 +5,7 @@ from dataclasses import replace
 from selfright.domain.answers import Attempt, Citation, Draft
 from selfright.domain.judgements import Verdict
 from selfright.domain.passages import Hit, Strip
-from selfright.flow.evidence import carry_strips, merge_strips, nearest
+from selfright.flow.evidence import carry_strips, merge_strips, prefer_language
 from selfright.flow.presets import PRESETS
 from tests.support.turns import Judge, Library, Scripted, Web, evaluation, hit, passage, run_turn
 
@@ -21,13 +21,13 @@ def strip_of(document: str, score: float = 0.5) -> Strip:
 
 def test_of_near_places_the_question_s_language_wins_and_a_far_one_does_not() -> None:
     hits = (hit("en1", "a", 1), korean("ko1", 2), hit("en2", "b", 3), korean("ko2", 4), hit("en3", "c", 5))
-    assert [h.passage.document_id for h in nearest(hits, "ko", 3)] == ["en1", "ko1", "ko2"]
-    assert [h.passage.document_id for h in nearest(hits, "en", 3)] == ["en1", "en2", "ko1"]
+    assert [h.passage.document_id for h in prefer_language(hits, "ko", 3)] == ["en1", "ko1", "ko2"]
+    assert [h.passage.document_id for h in prefer_language(hits, "en", 3)] == ["en1", "en2", "ko1"]
 
 
 def test_one_language_alone_keeps_its_order() -> None:
     hits = tuple(hit(f"d{n}", "x", n) for n in range(1, 9))
-    assert nearest(hits, "en", 5) == nearest(hits, "ko", 5) == hits[:5]
+    assert prefer_language(hits, "en", 5) == prefer_language(hits, "ko", 5) == hits[:5]
 
 
 def test_the_source_with_the_better_strip_comes_first() -> None:

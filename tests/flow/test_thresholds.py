@@ -1,6 +1,7 @@
 """The flags' thresholds take the place of the grader's own, and only theirs."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from selfright.domain.passages import FilteredHits, Language
 from selfright.flow.nodes.search import apply_thresholds, grade_hits
 from selfright.flow.presets import CRAG
 from selfright.flow.state import AgentState
-from tests.support.turns import Judge, Scripted, Web, evaluation, hit, run_turn, tools_of
+from tests.support.turns import Everything, Judge, Scripted, Web, evaluation, hit, run_turn, tools_of
 
 HITS = (hit("a", "alpha is one"),)
 SHARES = st.floats(0, 1)
@@ -70,6 +71,17 @@ def test_a_failed_grader_is_unknown_whatever_the_thresholds() -> None:
 def test_a_mistake_in_a_graders_code_is_not_taken_for_a_failed_judge(mistake: Exception) -> None:
     with pytest.raises(type(mistake)):
         graded(mistake)
+
+
+def test_no_threshold_raises_a_verdict_that_trust_lowered() -> None:
+    class Distrusting(Everything):
+        async def cap_verdict(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
+            return replace(grading, verdict=Verdict.AMBIGUOUS) if grading.verdict is Verdict.CORRECT else grading
+
+    tools = tools_of(CRAG, Judge(), role=Scripted(verdict=Verdict.CORRECT), correct_threshold=0.2)
+    state: AgentState = {"question": "q", "language": "en"}  # type: ignore[typeddict-item]  # all that is read
+    found, _ = asyncio.run(grade_hits(state, replace(tools, evidence_filter=Distrusting()), FilteredHits(HITS)))
+    assert found.verdict is Verdict.AMBIGUOUS
 
 
 def graded(error: Exception, language: Language = "en") -> tuple[Grading, tuple[str, ...]]:

@@ -47,7 +47,7 @@ def of_calibration(report: "CalibrationReport | ClaimReport") -> str:
     if report.effect.looks_swapped:
         return "advice: look at the labels: 1 is for what helps to answer, or bears the claim out, and 0 for the rest"
     if report.after.auc == report.after.auc and report.after.auc < _WEAK_AUC:  # not where it is no number
-        weak = "passages that help from others" if graded else "claims that are borne out from others"
+        weak = "passages that help from others" if graded else "supported claims from others"
         setting = "passage_judge" if graded else "claim_judge"
         return f"advice: the judge hardly tells {weak} (AUC under {_WEAK_AUC}): try one of your own ({setting}=…)"
     if origin.questions < _FEW_QUESTIONS:

@@ -203,8 +203,8 @@ class Retrieval:
 class Strip:
     """One to three sentences of a passage, the unit of knowledge refinement.
 
-    ``start`` and ``end`` are positions in the *document's* text; ``score`` is the probability (0…1) that the strip
-    helps to answer the question.
+    ``start`` and ``end`` are positions in the *document's* text; ``score`` (0…1) is the probability that
+    its passage answers, times how near the strip comes to the best one; of an unrefined strip, 1 / rank.
     """
 
     passage: Passage

@@ -56,8 +56,8 @@ class Scope:
         return tuple(name for name in self.collections if not named or name in named)
 
 
-def intersect_scopes(some: Sequence[str] | None, more: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The collections of both; everywhere when one of them is."""
+def union_of_collections(some: Sequence[str] | None, more: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The collections of either; None, which means all, if one of them is None."""
     return None if some is None or more is None else tuple(sorted({*some, *more}))
 
 

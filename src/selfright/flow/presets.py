@@ -127,7 +127,7 @@ FULL = Preset(
 _STATIC = {**SELF_REFINE.flags, "query_rewrite_enabled": False, "safety_guards_enabled": False}
 _DYNAMIC = {**SELF_REFINE.flags, "query_rewrite_enabled": True, "safety_guards_enabled": False}
 
-PROFILES = (
+ABLATION_PRESETS = (
     replace(BASIC, name="baseline", summary="ablation: BasicRAG"),
     replace(
         SELF_REFINE,
@@ -152,7 +152,7 @@ PROFILES = (
 )
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(
-    {preset.name: preset for preset in (LLM, BASIC, CRAG, SELF_REFINE, SELF_CORRECTING, FULL, *PROFILES)}
+    {preset.name: preset for preset in (LLM, BASIC, CRAG, SELF_REFINE, SELF_CORRECTING, FULL, *ABLATION_PRESETS)}
 )
 
 

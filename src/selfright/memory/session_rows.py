@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from selfright.domain.errors import SessionBusy, SessionHidden, SessionLost, StoreError
-from selfright.domain.turns import Scope, intersect_scopes
+from selfright.domain.turns import Scope, union_of_collections
 from selfright.memory.conversation import RunningTurn, TurnRecord
 from selfright.storage.postgres_address import decode, encode
 from selfright.storage.rows import Connection, Rows
@@ -92,7 +92,7 @@ class Head:
     @property
     def searched(self) -> tuple[str, ...] | None:
         """The collections that any turn searched, the unfinished one included; None for all of them."""
-        return intersect_scopes(self.collections, self.running.collections if self.running else ())
+        return union_of_collections(self.collections, self.running.collections if self.running else ())
 
     @property
     def unsummarised(self) -> range:
@@ -110,7 +110,7 @@ class Head:
         At most ``most`` turns are kept.
         """
         assert self.running is not None
-        turns, collections = self.running.number + 1, intersect_scopes(self.collections, self.running.collections)
+        turns, collections = self.running.number + 1, union_of_collections(self.collections, self.running.collections)
         head = replace(
             self, updated=now, turns=turns, collections=collections, running=None, first=max(self.first, turns - most)
         )

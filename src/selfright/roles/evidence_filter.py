@@ -1,6 +1,6 @@
 """What was found, without what no answer may be made of: passages on other things, and passages that are not trusted.
 
-The one place where a passage is left out before it is judged; ``roles.refine`` then leaves out what does not help.
+Asked before grading, after refinement and before writing; ``roles.refine`` leaves out what does not help.
 """
 
 from collections.abc import Sequence

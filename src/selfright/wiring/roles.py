@@ -184,9 +184,9 @@ def with_models(
 
     analyzer, changed = offline.analyzer, dict[str, Any]()
     if Job.ANSWER in jobs:
-        borne_out = GroundingCheck(analyzer, offline.evidence_filter.trust.scorer)
+        grounding = GroundingCheck(analyzer, offline.evidence_filter.trust.scorer)
         checker = CitationChecker(analyzer)
-        changed["generator"] = ModelGenerator(chat, offline.generator, checker, borne_out=borne_out)
+        changed["generator"] = ModelGenerator(chat, offline.generator, checker, grounding=grounding)
         changed["fallback_generator"] = offline.generator
     if judging == "never":
         return _roles(offline, changed)

@@ -165,7 +165,7 @@ def _write_files(out: Path, report: "CalibrationReport | ClaimReport", figures: 
         "reliability.svg" if graded else "claim-reliability.svg": line_plot(
             "Reliability: what was said and what came true",
             f"probability given to a {'passage' if graded else 'claim'}",
-            f"share that really {'helps' if graded else 'is borne out'}",
+            f"share that really {'helps' if graded else 'is supported'}",
             {name: [(bin_.said, bin_.came_true) for bin_ in table] for name, table in tables.items()},
             guide=((0, 0), (1, 1)),
         ),

@@ -20,7 +20,7 @@ from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.slots import Profile
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
-from selfright.flow.evidence import as_hits, nearest, refine_hits
+from selfright.flow.evidence import as_hits, prefer_language, refine_hits
 from selfright.flow.guards import text_hashes
 from selfright.flow.routes import instead_of_index
 from selfright.flow.state import AgentState
@@ -43,7 +43,7 @@ _FAILED = {
 
 
 async def grade_hits(state: AgentState, tools: Tools, found: FilteredHits) -> tuple[Grading, tuple[str, ...]]:
-    """The grading, with the flags' thresholds applied, and a note if the grader failed."""
+    """The grading by the flags' thresholds, no higher than trust allows, and a note if the grader failed."""
     question, withheld = state["question"], tuple(Grade(hit.passage.id, 0.0) for hit in found.withheld)
     if not found.names_subject:
         grades = (*(Grade(hit.passage.id, 0.0) for hit in found.hits), *withheld)
@@ -51,7 +51,8 @@ async def grade_hits(state: AgentState, tools: Tools, found: FilteredHits) -> tu
     try:
         own = _check_numbers(await tools.grader.grade(question, found.hits))
         grading = replace(own, grades=(*own.grades, *withheld))
-        return apply_thresholds(await tools.evidence_filter.cap_verdict(question, found, grading), tools.flags), ()
+        grading = apply_thresholds(grading, tools.flags)
+        return await tools.evidence_filter.cap_verdict(question, found, grading), ()
     except RECOVERABLE_ERRORS as error:
         log.warning("the grader failed: %s", type(error).__name__)
         note = _FAILED[state["language"]]["grader"].format(why=type(error).__name__)
@@ -84,13 +85,16 @@ def _check_numbers(grading: Grading) -> Grading:
 
 
 async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Searches all collections or the chosen ones, and clears the evidence of the previous pass."""
+    """Searches all collections or the chosen ones, and clears the evidence of the previous pass.
+
+    For an answer in another language than the question's, passages in it replace the hits if they suffice.
+    """
     found, routing = await _search_index(state, tools)
     asked: dict[str, Any] = {}
     if state.get("named"):
         found, asked = await _on_named(found, state, tools)
     hits = await _in_language(state, tools)
-    hits = hits or nearest(found.hits, state["language"], tools.flags.top_k)
+    hits = hits or prefer_language(found.hits, state["language"], tools.flags.top_k)
     return {
         **asked,
         "named": "",

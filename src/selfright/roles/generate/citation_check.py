@@ -155,7 +155,7 @@ class GroundingCheck:
     analyzer: TextAnalyzer
     scorer: UnitScorer
 
-    def supported_sentences(
+    def without_quotes_and_rules(
         self, question: str, parsed: Sequence[ParsedSentence], strips: Sequence[Strip], rules: str
     ) -> list[ParsedSentence]:
         """The sentences without those that only stand in quotation marks there, and those of ``rules``, the prompt's;

@@ -177,7 +177,7 @@ def _is_polite(sentence: str) -> bool:
 class ModelGenerator:
     """Writes with a language model (port ``Generator``): one call, streamed; ``offline`` writes when that fails.
 
-    What repeats the question, the rules or the marks of the prompt is taken out, and with ``borne_out`` what the
+    What repeats the question, the rules or the marks of the prompt is taken out, and with ``grounding`` what the
     evidence does not state; where nothing is left, ``offline`` writes, too.
     """
 
@@ -186,7 +186,7 @@ class ModelGenerator:
     checker: CitationChecker
     temperature: float = 0.3
     max_tokens: int = 1_024
-    borne_out: GroundingCheck | None = None
+    grounding: GroundingCheck | None = None
 
     @property
     def needs_documents(self) -> bool:
@@ -230,9 +230,11 @@ class ModelGenerator:
         parsed = parse_answer(reply.text, cut_off=reply.finish is Finish.LENGTH)
         if request.query_class is not QueryClass.CHITCHAT:
             parsed = without_echo(request.question, parsed, request.system_prompt)
-        if self.borne_out and request.strips and parsed:
+        if self.grounding and request.strips and parsed:
             declined = is_refusal([said.text for said in parsed])
-            stated = self.borne_out.supported_sentences(request.question, parsed, request.strips, request.system_prompt)
+            stated = self.grounding.without_quotes_and_rules(
+                request.question, parsed, request.strips, request.system_prompt
+            )
             parsed = parsed if declined else stated
         draft = self.checker.draft(parsed, request.strips)
         return replace(draft, refused=not draft.citations and is_refusal([s.text for s in draft.sentences]))

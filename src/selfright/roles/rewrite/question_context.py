@@ -258,7 +258,7 @@ def _outweighs(asking: str, told: str, analyzer: TextAnalyzer, share: float = _A
 
 
 def contextualize_question(question: str, history: Sequence[Message], analyzer: TextAnalyzer) -> str:
-    """As ``followup.completed``, from what the user asked before, without what was only told beside it."""
+    """As ``contextualize_query``, from what the user asked before, without what was only told beside it."""
     asked = [
         replace(said, content=asking_part(said.content, analyzer, follows=place > 0).question)
         if said.role == "user"

@@ -32,8 +32,8 @@ class Offline:
 
 
 def answered(reply: str) -> str:
-    borne = GroundingCheck(ANALYZER, UnitScorer(ANALYZER))
-    generator = ModelGenerator(ScriptedChat([reply]), Offline(), CitationChecker(ANALYZER), borne_out=borne)
+    check = GroundingCheck(ANALYZER, UnitScorer(ANALYZER))
+    generator = ModelGenerator(ScriptedChat([reply]), Offline(), CitationChecker(ANALYZER), grounding=check)
     request = GenerationRequest(QUESTION, "en", QueryClass.QUESTION, (strip(PAGE),), RULES, "data and question")
     return asyncio.run(generator.generate(request)).text
 
