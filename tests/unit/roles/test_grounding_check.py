@@ -31,10 +31,10 @@ class Offline:
         return Draft("offline", (Sentence("offline"),))
 
 
-def answered(reply: str) -> str:
+def answered(reply: str, question: str = QUESTION) -> str:
     check = GroundingCheck(ANALYZER, UnitScorer(ANALYZER))
     generator = ModelGenerator(ScriptedChat([reply]), Offline(), CitationChecker(ANALYZER), grounding=check)
-    request = GenerationRequest(QUESTION, "en", QueryClass.QUESTION, (strip(PAGE),), RULES, "data and question")
+    request = GenerationRequest(question, "en", QueryClass.QUESTION, (strip(PAGE),), RULES, "data and question")
     return asyncio.run(generator.generate(request)).text
 
 
@@ -75,11 +75,16 @@ def test_the_evidence_is_not_scored_for_a_draft_in_other_words(monkeypatch: pyte
     assert asked
 
 
+def test_what_only_says_the_question_again_is_no_answer() -> None:
+    assert answered("The Kestrel Bridge was opened when it opened. [1]") == "offline"
+    assert answered("It opened in 1932. [1]") == "It opened in 1932. [1]"
+
+
 def test_a_heading_goes_unless_it_is_all_that_is_said() -> None:
     assert answered("**Kestrel Bridge** [1]\n\nIt opened in 1932, after four years. [1]") == (
         "It opened in 1932, after four years. [1]"
     )
-    assert answered("Kestrel Bridge [1]") == "Kestrel Bridge [1]"
+    assert answered("Kestrel Bridge [1]", "Which bridge was opened in 1932?") == "Kestrel Bridge [1]"
 
 
 def test_a_planted_sentence_goes_and_the_honest_one_stays() -> None:

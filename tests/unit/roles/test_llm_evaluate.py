@@ -117,6 +117,13 @@ def test_worked_example() -> None:
     assert "비타민 B12 결핍" in judged.chat.request.user
 
 
+def test_an_adequate_answer_does_not_lack_the_question_itself() -> None:
+    reply = GOOD | {"missing_info": ["how often should the kettle be descaled", "which acid to use"]}
+    assert judge(request(draft(LOOSE), KETTLE), reply).evaluation.missing_info == ("which acid to use",)
+    reply |= {"answer_quality": "needs_docs"}
+    assert len(judge(request(draft(LOOSE), KETTLE), reply).evaluation.missing_info) == 2
+
+
 @pytest.mark.parametrize(
     "renamed",
     [

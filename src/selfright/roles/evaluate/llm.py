@@ -26,6 +26,7 @@ from selfright.roles.evidence import letters, sources
 from selfright.roles.markers import without_marks
 from selfright.roles.model_calls import EVALUATION_SCHEMA, OUT_OF_REACH, JudgingMode
 from selfright.roles.prompting import evaluation_prompt, prompt_evidence
+from selfright.roles.words import content_words
 
 _UNSTATED_CONFIDENCE = 0.5
 _DISPUTED_CONFIDENCE = 0.5
@@ -72,6 +73,14 @@ def evaluation_of(
         reason=said.reason,
         claims=tuple(claims),
     )
+
+
+def _consistent(said: Judgement, question: str) -> Judgement:
+    """What the model said, without the question itself among what is missing of an answer that it finds adequate."""
+    if said.label is not AnswerQuality.ADEQUATE:
+        return said
+    asked = content_words(question)
+    return replace(said, missing=tuple(item for item in said.missing if not content_words(item) >= asked))
 
 
 def _scores(given: Scores, stated: Sequence[Claim]) -> Scores:
@@ -157,6 +166,7 @@ class QualityEvaluator:
             sum(len(claim.text) for claim in claims),
             lambda: contradictions([claim.text for claim in claims], request, self.analyzer),
         )
+        judgement = _consistent(judgement, request.question)
         judged = evaluation_of(judgement, [one.passage_id for one in prompt_evidence(request)], claims, disputed)
         return judged if _has_evidence(request) else await self._if_it_answers(judged, request)
 

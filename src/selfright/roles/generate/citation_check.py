@@ -19,7 +19,9 @@ from selfright.roles.evaluate.scoring import claim_support, is_contradicted
 from selfright.roles.evidence import Source, letters, sources
 from selfright.roles.generate.answer_parsing import ParsedSentence
 from selfright.roles.generate.candidates import candidates
+from selfright.roles.questions import AnswerType, answer_type
 from selfright.roles.selection import UnitScorer
+from selfright.roles.words import content_words
 
 # The least support that keeps a citation. Lenient beside the judge's 0.5, for one sentence may rest on two passages,
 # each of which has half of it.
@@ -161,12 +163,13 @@ class GroundingCheck:
         """The sentences without those that only stand in quotation marks there, and those of ``rules``, the prompt's;
         where others are left, without headings of the strips.
 
-        None at all where each of the rest repeats sentences that are far from answering the question.
+        None at all where each of the rest says no word beyond the question, unless that is one of yes or no, or repeats
+        sentences that are far from answering it.
         """
         secret, headings = letters(rules), {letters(strip.passage.heading) for strip in strips}
         kept = [said for said in parsed if not _repeats(secret, said.text) and not _only_quoted(said.text, strips)]
         kept = [said for said in kept if letters(said.text) not in headings] or kept
-        return kept if self._bears(question, kept, strips) else []
+        return kept if not _only_repeats(question, kept) and self._bears(question, kept, strips) else []
 
     def _bears(self, question: str, parsed: Sequence[ParsedSentence], strips: Sequence[Strip]) -> bool:
         evidence = letters(" ".join(strip.text for strip in strips))
@@ -176,6 +179,11 @@ class GroundingCheck:
         best = max((candidate.score for candidate in found), default=0.0)
         near = [piece for one in found if one.score >= best - _FAR for piece in one.pieces]
         return any(_stands_in(near, said.text) for said in parsed)
+
+
+def _only_repeats(question: str, parsed: Sequence[ParsedSentence]) -> bool:
+    asked = content_words(question)
+    return answer_type(question) is not AnswerType.YES_NO and all(content_words(said.text) <= asked for said in parsed)
 
 
 def _repeats(secret: str, text: str) -> bool:
