@@ -79,7 +79,7 @@ BASIC = Preset(
 )
 CRAG = Preset(
     name="crag",
-    summary="grade what was retrieved, keep the strips that matter, ask the web when the index cannot answer",
+    summary="grade what was retrieved, keep the strips that matter, search the web when the index cannot answer",
     start="contextualize",
     edges={"contextualize": "retrieve", **_CORRECTIVE, **_ANSWER},
     flags={"self_refine_enabled": False},
