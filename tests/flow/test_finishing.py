@@ -163,7 +163,7 @@ def test_a_search_that_fails_while_claims_are_repaired_costs_the_repair_alone(er
     assert answer.stop_reason is StopReason.ADEQUATE
     assert answer.answer == f"{URGENT}\n\n{SAFE}"
     assert answer.removed_claims == (DOSE,)
-    assert any("could not be looked up" in note for note in answer.notes)
+    assert any("unsupported claims failed" in note for note in answer.notes)
 
 
 def test_what_went_wrong_is_said_in_the_language_of_the_question() -> None:

@@ -37,7 +37,7 @@ NAMED = RoutingDecision(("drugs",), RoutingReason.NAMED_BY_USER)
         (
             NodeOutcome(strips=2, verdict=Verdict.AMBIGUOUS, removed_share=0.0),
             "2 strips, ambiguous, 0% removed",
-            "조각 2개, 일부만 충분함, 0% 덜어냄",
+            "조각 2개, 일부만 찾음, 0% 제외",
         ),
         (NodeOutcome(sentences=3), "3 sentences", "문장 3개"),
         (NodeOutcome(refused=True), "nothing to say", "답할 내용 없음"),

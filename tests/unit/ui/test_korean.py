@@ -33,15 +33,15 @@ def in_words(found: NodeOutcome, language: Language) -> str:
     ("facts", "korean"),
     [
         ({"slots": 3}, "사실 3개"),
-        ({"query_class": "question", "fast_path": True}, "질문, 문서 없이 먼저 답하기"),
+        ({"query_class": "question", "fast_path": True}, "질문, 검색하지 않고 먼저 답함"),
         ({"passages": 8, "routing": ONE}, "문단 8개를 찾음, 컬렉션이 하나뿐임"),
         (
             {"passages": 0, "routing": {"reason": "searched_before"}},
-            "문단 0개를 찾음, 앞의 시도에서 충분히 찾지 못함",
+            "문단 0개를 찾음, 이전 시도에서 충분히 찾지 못함",
         ),
         (
             {"passages": 2, "routing": {"reason": "too_little", "about": "drugs"}},
-            "문단 2개를 찾음, drugs에서 너무 적게 나옴",
+            "문단 2개를 찾음, drugs에서 찾은 내용이 너무 적음",
         ),
         (
             {"passages": 2, "routing": {"reason": "any_may", "about": " (drugs 0.55)"}},
@@ -50,12 +50,12 @@ def in_words(found: NodeOutcome, language: Language) -> str:
         ({"passages": 4, "provider": "static"}, "static에서 문단 4개"),
         ({"verdict": "incorrect", "sufficiency": 0.1}, "찾지 못함 (0.10)"),
         ({"strips": 2, "verdict": "ambiguous"}, "조각 2개를 남김, 일부만 찾음"),
-        ({"refused": True}, "할 말을 찾지 못함"),
+        ({"refused": True}, "답할 내용을 찾지 못함"),
         ({"sentences": 3}, "문장 3개"),
         ({"unjudged": True}, "평가하지 않음"),
         ({"overall": 0.41, "quality": "needs_docs", "judge": "local"}, "0.41 자료가 더 필요함 (로컬 평가기)"),
         ({"again": "rewrite"}, "계속: 검색어를 고쳐 다시"),
-        ({"stop": "stagnated"}, "그만: 다시 해도 거의 나아지지 않았습니다"),
+        ({"stop": "stagnated"}, "종료: 다시 시도해도 거의 나아지지 않았습니다"),
         ({"ended": "adequate"}, "답이 근거와 맞습니다"),
         ({"repaired": 1}, "문장 1개의 근거를 찾음"),
     ],
@@ -86,7 +86,7 @@ def test_steps_are_told_in_plain_english(facts: dict[str, object], plain: str) -
 
 
 def test_what_is_not_known_stays_as_it_came() -> None:
-    assert in_words(outcome(stop="bored"), "ko") == "그만: bored"
+    assert in_words(outcome(stop="bored"), "ko") == "종료: bored"
     by_slots = outcome(passages=2, routing={"collections": ["drugs", "news"], "reason": "by {slots}"})
     assert in_words(by_slots, "ko") == "drugs, news에서 문단 2개, by {slots}"
     assert in_words(outcome(), "ko") == ""
@@ -103,10 +103,10 @@ def test_streamlits_words_go_both_ways() -> None:
         language: json.loads(script(language).split("Object.assign(at, ")[1].split(");\n")[0])
         for language in ("ko", "en")
     }
-    assert words["ko"]["whole"]["Upload"] == "파일 고르기"
+    assert words["ko"]["whole"]["Upload"] == "파일 선택"
     assert words["en"]["whole"]["본문으로 건너뛰기"] == "Skip to main content"
-    assert words["ko"]["around"][0] == ["", " per file", "파일마다 ", "까지"]
-    assert words["en"]["around"][0] == ["파일마다 ", "까지", "", " per file"]
+    assert words["ko"]["around"][0] == ["", " per file", "파일당 최대 ", ""]
+    assert words["en"]["around"][0] == ["파일당 최대 ", "", "", " per file"]
     assert not [
         said
         for said in (*KOREAN.values(), *WITH_A_PART.values())

@@ -65,5 +65,5 @@ def test_of_ours_the_page_knows_the_client_alone(module: str) -> None:
 def test_an_error_is_told_in_the_language_of_the_page() -> None:
     error = ServiceError("there is nothing to search yet; upload a document first", code="index_not_found")
     assert error_text(error, Memory("en")) == str(error)
-    assert error_text(error, Memory("ko")).startswith("아직 찾아볼 문서가 없습니다.")
+    assert error_text(error, Memory("ko")).startswith("아직 검색할 문서가 없습니다.")
     assert error_text(ServiceError("no row 7", code="unreadable"), Memory("ko")) == "no row 7"

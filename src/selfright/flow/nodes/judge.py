@@ -97,8 +97,8 @@ def _label(state: AgentState) -> str:
 log = logging.getLogger(__name__)
 
 _NOT_LOOKED_UP = {
-    "en": "the claims that nothing supports could not be looked up, because the search failed",
-    "ko": "검색에 실패하여, 뒷받침되지 않은 내용을 더 찾아보지 못했습니다",
+    "en": "the search for support of unsupported claims failed",
+    "ko": "검색에 실패하여, 근거 없는 문장의 근거를 다시 찾지 못했습니다",
 }
 _MOST_CLAIMS = 3
 _PASSAGES = 4

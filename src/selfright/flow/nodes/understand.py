@@ -89,7 +89,7 @@ def _only_tells(state: AgentState, tools: Tools) -> bool:
     return bool(slots) and not state.get("asks", True) and known
 
 
-_KNOWN = {"en": "known of you: {summary}", "ko": "알고 있는 내용: {summary}"}
+_KNOWN = {"en": "what I know about you: {summary}", "ko": "알고 있는 내용: {summary}"}
 _FLEETING = {
     "en": "profiles cannot be written here: what you say of yourself is forgotten when the program ends",
     "ko": "프로필을 저장할 수 없어, 알려 주신 내용은 프로그램이 끝나면 사라집니다",

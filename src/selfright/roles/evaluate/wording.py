@@ -7,14 +7,14 @@ from selfright.domain.passages import Language
 _REASONS: dict[Language, dict[str, str]] = {
     "en": {
         "smalltalk": "Small talk needs no evidence.",
-        "refused": "No answer was given, because the evidence holds none.",
-        "no_evidence": "Nothing was retrieved that the answer could be held against.",
+        "refused": "No answer was given, because the evidence contains none.",
+        "no_evidence": "Nothing was retrieved to check the answer against.",
         "contradiction": "The answer contradicts the evidence: {what}",
         "unsupported": "The evidence does not support: {what}",
         "incomplete": "The answer leaves open: {what}",
-        "off_topic": "The answer does not speak of what was asked.",
-        "unheeded": "The answer passes over what the profile says: {what}",
-        "adequate": "Each sentence rests on the evidence and the question is answered.",
+        "off_topic": "The answer does not address the question.",
+        "unheeded": "The answer ignores what the profile says: {what}",
+        "adequate": "Each sentence is supported by the evidence, and the question is answered.",
     },
     "ko": {
         "smalltalk": "일상적인 대화라 근거가 필요하지 않습니다.",
@@ -25,18 +25,18 @@ _REASONS: dict[Language, dict[str, str]] = {
         "incomplete": "답변에 다음 내용이 빠져 있습니다: {what}",
         "off_topic": "답변이 질문한 내용을 다루지 않습니다.",
         "unheeded": "프로필에 있는 다음 내용을 답변이 다루지 않습니다: {what}",
-        "adequate": "모든 문장이 근거에 있고 질문에 답합니다.",
+        "adequate": "모든 문장에 근거가 있고 질문에 답합니다.",
     },
 }
 _SUGGESTIONS: dict[Language, dict[str, str]] = {
     "en": {
         "address": "Address what was asked: {what}",
-        "correct": "Correct what the evidence says otherwise: {what}",
+        "correct": "Correct what contradicts the evidence: {what}",
         "support": "Find evidence for, or leave out: {what}",
-        "heed": "Say what holds for this user: {what}",
+        "heed": "Say what applies to this user: {what}",
     },
     "ko": {
-        "address": "질문에서 다루지 않은 부분 보완: {what}",
+        "address": "다루지 않은 질문 내용 보완: {what}",
         "correct": "근거와 다른 내용 바로잡기: {what}",
         "support": "근거를 찾거나 삭제: {what}",
         "heed": "이 사용자에게 해당하는 내용 반영: {what}",
