@@ -136,7 +136,7 @@ def test_an_invented_version_gives_way_to_the_documented_one(visit: Visit) -> No
     answer = visit.ask("FxStore 최신 버전이 뭐야?")
     assert "0.3.0" in answer.locator(".answer").inner_text()
     assert "2.0.0" not in answer.locator(".answer").inner_text()
-    assert "Draft 1 withdrawn: it says what nothing supports" in steps(visit)
+    assert "Draft 1 withdrawn: nothing supports parts of it" in steps(visit)
     assert answer.get_by_role("link", name="[Source: installation.md]").count() == 1
     bars = answer.locator("details.account").get_by_role("img").get_attribute("aria-label") or ""
     assert "Pass 1" in bars
