@@ -1,6 +1,6 @@
 """What the network that reads pairs is worth beside the words, of claims beside their evidence.
 
-    python -m training.claims_read --data DIR [--network FILE]
+    python -m training.claims_read --data DIR [--network FILE] [--rows 200]
 
 Rows are claims that the network has not learnt from, of sets that may shape what ships; the last sets only measure.
 ``together`` is what ships (``roles/evaluate/nli.py``).
@@ -29,8 +29,6 @@ from training.fitting import Array, auc, calibration_error
 from training.labelled import passage
 from training.reading_rows import CLAIMS, SUPPORTED, claims_of
 
-MOST = 200  # rows of a set
-
 
 @dataclass(frozen=True)
 class Said:
@@ -43,19 +41,19 @@ class Said:
     label: int
 
 
-def claims(data: Path) -> Iterator[Said]:
-    """Rows of all sets, drawn with a seed where there are many."""
+def claims(data: Path, most: int) -> Iterator[Said]:
+    """At most so many rows of each set, drawn with a seed where there are more."""
     for name in CLAIMS:
         rows = [row for row in claims_of(data, name) if row.text and row.left_out]
         random.Random(3).shuffle(rows)
-        for n, row in enumerate(rows[:MOST]):
+        for n, row in enumerate(rows[:most]):
             yield Said(
                 name, row.group, row.asked, passage(f"{name}/{n}", row.heading, row.text), int(row.label == SUPPORTED)
             )
     for loader in (mtrag, healthver_nc):
         answers = list(loader(data))
         random.Random(3).shuffle(answers)
-        for one in answers[:MOST]:
+        for one in answers[:most]:
             text = "\n\n".join(each.text for each in one.evidence)
             yield Said(loader.__name__, one.group, one.answer, passage(one.evidence[0].id, "", text), one.label)
 
@@ -78,10 +76,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--network", type=Path, default=FOLDER)
+    parser.add_argument("--rows", type=int, default=200, help="of a set")
     arguments = parser.parse_args()
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    rows = list(claims(arguments.data))
+    rows = list(claims(arguments.data, arguments.rows))
     x = opinions(rows, BilingualTokenizer(), arguments.network)
     asked = [n for n in range(len(rows)) if not np.isnan(x[n]).any()]
     rows, x = [rows[n] for n in asked], x[asked]
