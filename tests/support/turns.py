@@ -109,7 +109,7 @@ class Everything:
     async def hits(self, question: str, hits: Sequence[Hit]) -> FilteredHits:
         return FilteredHits(tuple(hits))
 
-    async def strips(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+    async def strips(self, question: str, strips: Sequence[Strip], hits: Sequence[Hit] = ()) -> tuple[Strip, ...]:
         return tuple(strips)
 
     def on_subject(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:

@@ -191,8 +191,11 @@ class EvidenceFilter(Protocol):
     async def hits(self, question: str, hits: Sequence[Hit]) -> FilteredHits:
         """The passages that may be evidence."""
 
-    async def strips(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
-        """The strips that an answer may be made of, in the same order; those of index and web together."""
+    async def strips(self, question: str, strips: Sequence[Strip], hits: Sequence[Hit] = ()) -> tuple[Strip, ...]:
+        """The strips that an answer may be made of, in the same order; those of index and web together.
+
+        ``hits`` are what they were cut from, as far as that is known, the best first.
+        """
 
     def on_subject(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         """The strips without those about another thing of the kind that the question names."""

@@ -30,9 +30,9 @@ class OfflineEvidenceFilter:
         left = tuple(hit for hit in left if hit not in others and not (entities and _passes_over(entities, hit)))
         return FilteredHits.of(hits, left, names_subject=named)
 
-    async def strips(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+    async def strips(self, question: str, strips: Sequence[Strip], hits: Sequence[Hit] = ()) -> tuple[Strip, ...]:
         """The strips that an answer may be made of, those of the index beside those of the web."""
-        return await self.trust.strips(question, strips)
+        return await self.trust.strips(question, strips, hits)
 
     def on_subject(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         """The strips without those that name another thing of the kind that the question names."""

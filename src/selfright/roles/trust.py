@@ -61,15 +61,15 @@ class TrustFilter:
     def __init__(self, analyzer: TextAnalyzer, grader: OfflineGrader, scorer: UnitScorer) -> None:
         self.analyzer, self.grader, self.scorer = analyzer, grader, scorer
 
-    async def strips(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
-        """The strips that may make an answer, in the same order."""
+    async def strips(self, question: str, strips: Sequence[Strip], hits: Sequence[Hit] = ()) -> tuple[Strip, ...]:
+        """The strips that may make an answer, in the same order; passages are judged as ``hits`` have them."""
         strips = tuple(strips)
         sides = {strip.passage.trusted for strip in strips}
         if True in sides and len(sides) < 2 and not _rivals(question, strips):
             return strips
-        return await asyncio.to_thread(self._filter, question, strips)
+        return await asyncio.to_thread(self._filter, question, strips, hits)
 
-    def _filter(self, question: str, strips: tuple[Strip, ...]) -> tuple[Strip, ...]:
+    def _filter(self, question: str, strips: tuple[Strip, ...], hits: Sequence[Hit]) -> tuple[Strip, ...]:
         trusted = [strip for strip in strips if strip.passage.trusted]
         others = [strip for strip in strips if not strip.passage.trusted]
         if trusted and others:
@@ -78,19 +78,20 @@ class TrustFilter:
             told = [*own, *(one for one in self._score(question, others) if not any(map(one.repeats, own)))]
             second = {strip.passage.id for strip in others}
             ahead = _AHEAD if self.grader.reads else _AHEAD_BY_WORDS
-            return self._without(question, strips, told, second, ahead, StatementType.MAY_STATE)
+            return self._without(question, strips, hits, told, second, ahead, StatementType.MAY_STATE)
         told = self._score(question, strips)
         second = {name for name in {one.passage for one in told} if _states_nothing(name, told)}
         if others:
             # Code may be what is asked for, and there is nothing else to go by.
             second -= {piece.strip.passage.id for piece in answer_units(strips) if piece.kind == "code"}
             return tuple(strip for strip in strips if strip.passage.id not in second)
-        return self._without(question, strips, told, second, _AHEAD_ALIKE, StatementType.SPEAKS_OF)
+        return self._without(question, strips, hits, told, second, _AHEAD_ALIKE, StatementType.SPEAKS_OF)
 
     def _without(
         self,
         question: str,
         strips: Sequence[Strip],
+        hits: Sequence[Hit],
         told: Sequence[_ScoredUnit],
         second: Collection[str],
         ahead: Mapping[Verdict, float],
@@ -100,7 +101,7 @@ class TrustFilter:
         first = tuple(strip for strip in strips if strip.passage.id not in second)
         if not first or len(first) == len(strips):
             return tuple(strips)
-        margin = ahead.get(self._verdict(question, first))
+        margin = ahead.get(self._verdict(question, first, hits))
         if margin is None:
             return tuple(strips)
         names = {strip.passage.id for strip in first}
@@ -113,7 +114,7 @@ class TrustFilter:
         strips = [
             Strip(p, p.start, p.end, p.text, 1 / rank) for rank, p in enumerate((h.passage for h in hits), start=1)
         ]
-        kept = {strip.passage.id for strip in await self.strips(question, strips)}
+        kept = {strip.passage.id for strip in await self.strips(question, strips, hits)}
         return tuple(hit for hit in hits if hit.passage.id in kept)
 
     async def cap_verdict(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
@@ -143,11 +144,12 @@ class TrustFilter:
         told = self._score(question, strips)
         return bool(told) and all(_states_nothing(name, told) for name in {one.passage for one in told})
 
-    def _verdict(self, question: str, strips: Iterable[Strip]) -> Verdict:
+    def _verdict(self, question: str, strips: Iterable[Strip], hits: Sequence[Hit]) -> Verdict:
         passages: dict[str, Passage] = {strip.passage.id: strip.passage for strip in strips}
-        hits = [Hit(passage, 1 / (60 + rank)) for rank, passage in enumerate(passages.values(), start=1)]
+        known = [hit for hit in hits if passages.pop(hit.passage.id, None)]
+        rest = [Hit(passage, 1 / (60 + rank)) for rank, passage in enumerate(passages.values(), start=1)]
         try:
-            return self.grader.judge(question, hits).verdict
+            return self.grader.judge(question, [*known, *rest]).verdict
         except JudgeFailed:
             return Verdict.UNKNOWN
 

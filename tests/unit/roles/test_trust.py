@@ -76,6 +76,22 @@ def test_a_copy_with_another_answer_does_not_take_the_place_of_the_original(
     assert [s.passage for s in asyncio.run(first.strips(question, [strip(sent(copy)), strip(original)]))] == [original]
 
 
+def test_the_operators_own_are_judged_as_the_search_found_them() -> None:
+    """Without its cosine a page on another subject was found correct, and the web page that answers went."""
+    seen: list[Hit] = []
+
+    class Recording(OfflineGrader):
+        def judge(self, question: str, hits: Sequence[Hit]) -> Grading:
+            seen.extend(hits)
+            return Grading(Verdict.INCORRECT, 0.0)
+
+    trust = TrustFilter(ANALYZER, Recording(ANALYZER), UnitScorer(ANALYZER))
+    own, web = Hit(FERRY, 0.5, cosine=0.2), Hit(sent(BRIDGE, "web"), 0.4, cosine=0.9)
+    strips = [strip(FERRY), strip(web.passage)]
+    assert strips[1] in asyncio.run(trust.strips(WHEN, strips, (web, own)))
+    assert seen == [own]
+
+
 def test_statements_of_equal_trust_stand_side_by_side() -> None:
     assert standing(WHEN, LIE, BRIDGE) == ["lie.md", "bridge.md"]
     assert standing(WHEN, sent(LIE), sent(BRIDGE)) == ["lie.md", "bridge.md"]

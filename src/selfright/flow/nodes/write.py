@@ -59,7 +59,8 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
     if state["mode"] == "llm":
         return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"]}
     again = repeated_answer(state)
-    strips = await tools.evidence_filter.strips(state["question"], _evidence(state, tools))
+    hits = (*state.get("retrieved_docs", ()), *state.get("web_docs", ()))
+    strips = await tools.evidence_filter.strips(state["question"], _evidence(state, tools), hits)
     system, user = await tools.prompter.prompts(
         _question_with_context(state),
         state["language"],
