@@ -80,6 +80,15 @@ def test_citations_are_earned_numbered_as_they_appear_and_exact() -> None:
     assert kettle.text == KETTLE.text[kettle.start - KETTLE.start : kettle.end - KETTLE.start]
 
 
+def test_an_answer_without_any_citation_cites_what_clearly_supports_it() -> None:
+    draft = write("The toaster browns four slices in 90 seconds. It is from Mars. Descale the kettle every 3 months.")
+    assert [s.citations for s in draft.sentences] == [(1,), (), (2,)]
+    assert [c.document_id for c in draft.citations] == ["t2.md", "k7.md"]
+    assert write("The toaster browns four slices in 90 seconds. Descale it yearly [1].").sentences[0].citations == ()
+    declined = write("The documents do not say how many slices the toaster browns in 90 seconds.")
+    assert (declined.refused, declined.citations) == (True, ())
+
+
 def test_a_citation_quotes_all_that_is_said_from_its_strip() -> None:
     draft = write("The kettle holds 2 litres of water [1]. Bleach must not be used on steel [1].")
     (citation,) = draft.citations

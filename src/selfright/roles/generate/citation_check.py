@@ -15,7 +15,7 @@ from selfright.domain.text import language_of, sentences_of
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.answer_units import AnswerUnit, answer_units, outside_quotes
 from selfright.roles.evaluate.claims import claim_facts
-from selfright.roles.evaluate.scoring import claim_support, is_contradicted
+from selfright.roles.evaluate.scoring import SUPPORTED, claim_support, is_contradicted
 from selfright.roles.evidence import Source, letters, sources
 from selfright.roles.generate.answer_parsing import ParsedSentence
 from selfright.roles.generate.candidates import candidates
@@ -71,6 +71,23 @@ class CitationChecker:
         spans = ((book.number(n), strips[n - 1].passage, span) for n, span in book.spans.items())
         citations = tuple(cite(number, passage, span.start, span.end) for number, passage, span in spans)
         return Draft(_text(parsed, sentences), tuple(sentences), citations, dropped_citations=book.dropped)
+
+    def numbered(self, parsed: Sequence[ParsedSentence], strips: Sequence[Strip]) -> Sequence[ParsedSentence]:
+        """The sentences, with numbers of the strips that clearly support them where the model, as small ones do, cited
+        nothing at all."""
+        if any(said.numbers for said in parsed):
+            return parsed
+        every = [_source(strip) for strip in strips]
+        return [replace(said, numbers=self._nearest(said.text, every)) for said in parsed]
+
+    def _nearest(self, sentence: str, found: Sequence[Source]) -> tuple[int, ...]:
+        """The number of the source that says the sentence or clearly supports it by its words; none where none does."""
+        facts = claim_facts(sentence, found, self._analyzer)
+        if facts.verbatim:
+            named = (n for n, source in enumerate(found, start=1) if source.passage.id in facts.passage_ids)
+            return tuple(n for n in named if claim_facts(sentence, (found[n - 1],), self._analyzer).verbatim)[:1]
+        supported = facts.nearest and not is_contradicted(facts) and claim_support(facts) >= SUPPORTED
+        return (facts.nearest[0][0] + 1,) if supported else ()
 
     def _supported_marks(self, said: ParsedSentence, read: dict[int, Source], book: _Bookkeeping) -> tuple[int, ...]:
         kept: list[int] = []

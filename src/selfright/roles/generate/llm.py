@@ -230,14 +230,11 @@ class ModelGenerator:
         parsed = parse_answer(reply.text, cut_off=reply.finish is Finish.LENGTH)
         if request.query_class is not QueryClass.CHITCHAT:
             parsed = without_echo(request.question, parsed, request.system_prompt)
-        if self.grounding and request.strips and parsed:
-            declined = is_refusal([said.text for said in parsed])
-            stated = self.grounding.without_quotes_and_rules(
-                request.question, parsed, request.strips, request.system_prompt
-            )
-            parsed = parsed if declined else stated
-        draft = self.checker.draft(parsed, request.strips)
-        return replace(draft, refused=not draft.citations and is_refusal([s.text for s in draft.sentences]))
+        declined, strips = is_refusal([said.text for said in parsed]), request.strips
+        if self.grounding and strips and not declined:
+            parsed = self.grounding.without_quotes_and_rules(request.question, parsed, strips, request.system_prompt)
+        draft = self.checker.draft(parsed if declined else self.checker.numbered(parsed, strips), strips)
+        return replace(draft, refused=declined and not draft.citations)
 
 
 def _as_it_is(text: str) -> Draft:
