@@ -86,9 +86,9 @@ class Preload:
             views = pair_views(embedder) if self._reads else None
         except SelfrightError:
             return  # the turn meets the same, and says it where it is heard
-        # No daemon: a process that ended within the foreign code of a load could crash.
         networks = embedder, views.questions if views else None
-        threading.Thread(target=_load, args=networks, name="selfright-preload").start()
+        # No daemon, also when a daemon starts it: a process that ended within the foreign code of a load would crash.
+        threading.Thread(target=_load, args=networks, name="selfright-preload", daemon=False).start()
 
 
 def _load(embedder: Embedder, reader: PairJudge | None) -> None:

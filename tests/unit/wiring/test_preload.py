@@ -49,6 +49,15 @@ def test_the_encoder_is_loaded_once_beside_the_turn_and_embeds_nothing() -> None
     assert encoder.calls[0][1] is not threading.current_thread()
 
 
+def test_a_process_waits_for_a_load_that_began_on_a_daemons_thread() -> None:
+    """The loop in the background is one, and a process that ends within a load crashes."""
+    encoder = Encoder()
+    daemon = threading.Thread(target=warm_up, args=(encoder,), daemon=True)
+    daemon.start()
+    daemon.join()
+    assert not encoder.calls[0][1].daemon
+
+
 def test_an_embedder_of_somebody_else_is_not_asked_for_nothing() -> None:
     encoder = Encoder("openai:text-embedding-3-small")
     warm_up(encoder)
