@@ -288,12 +288,6 @@ def test_azure_wants_the_address_of_the_resource() -> None:
         chat_model("azure:d", environment=KEYS)
 
 
-@pytest.mark.parametrize(("name", "variable"), [("anthropic:m", "ANTHROPIC_API_KEY"), ("mistral:m", "MISTRAL_API_KEY")])
-def test_a_missing_key_is_named(name: str, variable: str) -> None:
-    with pytest.raises(SettingsError, match=f"set {variable}"):
-        chat_model(name, environment={})
-
-
 @pytest.mark.parametrize("provider", NEW)
 def test_a_missing_client_comes_with_its_install_line(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = PROVIDERS[provider].package
