@@ -46,13 +46,6 @@ def test_the_sync_door_works_inside_a_running_loop(indexed: Path) -> None:
     assert "Orla Keane" in asyncio.run(inside())
 
 
-def test_the_same_question_gets_the_same_answer(indexed: Path) -> None:
-    with Selfright.open(indexed) as selfright:
-        first, second = (selfright.ask(QUESTION) for _ in range(2))
-    assert (first.answer, first.citations, first.evaluation) == (second.answer, second.citations, second.evaluation)
-    assert first.trace_id != second.trace_id
-
-
 def test_many_queries_find_what_each_finds_alone(indexed: Path) -> None:
     queries = [QUESTION, "ferry times", "항구의 책임자는 누구인가요?", QUESTION]
     with Selfright.open(indexed) as selfright:

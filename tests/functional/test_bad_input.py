@@ -77,14 +77,6 @@ def test_a_name_is_found_however_it_is_composed(cli: Cli, tmp_path: Path, form: 
     assert cli("index", "remove", given, "--index", tmp_path / "index").code == 0
 
 
-def test_nothing_readable_is_a_failure(cli: Cli, tmp_path: Path) -> None:
-    bad = tmp_path / "bad.pdf"
-    bad.write_bytes(b"%PDF-1.4 no")
-    outcome = cli("index", "add", bad, "--index", tmp_path / "index")
-    assert outcome.code == 1
-    assert "bad.pdf" in outcome.err
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -104,13 +104,6 @@ def test_an_answer_tells_how_it_came_about(cli: Cli, indexed: Path) -> None:
         assert part in out
 
 
-def test_what_the_documents_do_not_say_is_refused(cli: Cli, indexed: Path) -> None:
-    answer = json.loads(cli("ask", "How many penguins live in Antarctica?", "--index", indexed, "--json").out)
-    assert answer["abstained"]
-    assert answer["stop_reason"] == "abstained"
-    assert not answer["citations"]
-
-
 def test_citations_by_source_on_request(cli: Cli, indexed: Path) -> None:
     out = cli("ask", "Who is the harbour master?", "--index", indexed, "--set", "citation_style=source", "--json").out
     assert "[Source: harbour.md]" in json.loads(out)["answer"]

@@ -27,10 +27,6 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "index"
 
 
-def test_a_sound_index_is_said_to_be_sound(index: Path) -> None:
-    assert run("index", "verify", "--index", index) == (0, "the index is sound\n")
-
-
 def test_damage_is_named_and_mended(index: Path) -> None:
     state = index / "lexical" / "state.json"
     state.write_bytes(state.read_bytes()[:-5])

@@ -394,12 +394,6 @@ def test_the_body_of_a_reply_does_not_wait_for_the_caller_to_acknowledge_its_hea
     assert all(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in sockets)
 
 
-def test_korean_goes_in_and_comes_out(http: httpx.Client) -> None:
-    reply = http.post("/v1/ask", json={"question": "던모어 등대의 등은 며칠마다 교체합니까?"}).json()
-    assert reply["language"] == "ko"
-    assert "90일" in reply["answer"]
-
-
 def test_the_log_tells_of_requests_but_not_what_was_said(
     running: Running, http: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:

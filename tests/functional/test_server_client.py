@@ -12,7 +12,7 @@ from selfright.schemas import NodeOutcome
 from selfright.server.keys import KeyRing
 from selfright.wire.answers import AnswerToken, DoneEvent, NodeFinished, VerdictReached
 from selfright.wire.client import Client
-from tests.support.service import DOCUMENTS, QUESTION, Running, serving, write_index
+from tests.support.service import QUESTION, Running, serving, write_index
 
 
 @pytest.fixture(scope="module")
@@ -132,13 +132,6 @@ def test_a_key_is_sent(settings: dict[str, Any], tmp_path: Path) -> None:
         with Client(running.url) as client, pytest.raises(ServiceError) as caught:
             client.me()
     assert caught.value.code == "no_key"
-
-
-def test_the_document_is_the_one_that_was_indexed(client: Client) -> None:
-    citation = client.ask(QUESTION).citations[0]
-    text = client.document(citation.document_id).text
-    assert text == DOCUMENTS["default"]["lighthouse.md"]
-    assert text[citation.start : citation.end] == citation.text
 
 
 def test_a_profile_is_seen_corrected_and_erased(client: Client) -> None:

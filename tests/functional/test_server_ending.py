@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from selfright.cli.main import main
 from selfright.memory.session_rows import LEASE_S
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import DOCUMENTS, QUESTION, Spawned, http_client, spawned, write_index
+from tests.support.waiting import wait_for
 
 if sys.platform == "win32":
     pytest.skip("processes are ended by signals here", allow_module_level=True)
@@ -86,7 +87,7 @@ def test_sigterm_under_load_loses_no_turn(settings: dict[str, Any], model: Scrip
         callers = [Caller(running.url, f"caller {n}") for n in range(CALLERS)]
         with concurrent.futures.ThreadPoolExecutor(CALLERS) as pool:
             at_work = [pool.submit(caller) for caller in callers]
-            wait_for(lambda: sum(caller.answered for caller in callers) >= CALLERS)
+            wait_for(lambda: sum(caller.answered for caller in callers) >= CALLERS, 120)
             running.process.send_signal(signal.SIGTERM)
             for each in at_work:
                 each.result()
@@ -129,7 +130,8 @@ def test_after_kill_9_under_load_sessions_go_on(settings: dict[str, Any], model:
                 lambda: (
                     min(caller.answered for caller in callers) >= 1
                     and model.count >= sum(caller.answered for caller in callers) + 2
-                )
+                ),
+                120,
             )
             running.process.send_signal(signal.SIGKILL)
             for each in at_work:
@@ -229,10 +231,3 @@ def test_from_nothing_to_a_first_answer_as_the_page_says(tmp_path: Path) -> None
         )
     assert done.returncode == 0, done.stderr
     assert "90 days" in done.stdout
-
-
-def wait_for(true: Callable[[], Any], seconds: float = 120.0) -> None:
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)

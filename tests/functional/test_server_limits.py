@@ -32,6 +32,7 @@ from selfright.server.keys import KeyRing
 from selfright.wiring import uploads
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Running, http_client, serving, write_index
+from tests.support.waiting import wait_for
 
 BIDI = "\N{RIGHT-TO-LEFT OVERRIDE}dm.md"
 TIGHT = Limits(idle_s=1, body_bytes=20_000, upload_bytes=200_000, upload_files=3, body_s=0.6)
@@ -500,10 +501,3 @@ def once(opened: threading.Event) -> Callable[[object], float]:
         return 0.0
 
     return latency
-
-
-def wait_for(true: Callable[[], Any], seconds: float = 60.0) -> None:
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)

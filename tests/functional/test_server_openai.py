@@ -1,11 +1,9 @@
 """The service as the official clients of OpenAI's API see it: Python's, and Node's where there is one."""
 
-import asyncio
 import json
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +14,9 @@ import pytest
 from openai import OpenAI
 from openai.types.chat import ChatCompletionMessageParam
 
-from selfright.server.keys import KeyRing
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Running, http_client, serving, write_index
+from tests.support.waiting import wait_for
 
 ASKED: list[ChatCompletionMessageParam] = [{"role": "user", "content": QUESTION}]
 NODE_MODULES = Path(__file__).parents[2] / ".node" / "node_modules"
@@ -187,18 +185,6 @@ def test_what_cannot_be_done_is_refused_in_openais_form(
     assert len(caught.value.message) > 10
 
 
-def test_a_key_is_needed_where_there_are_keys(tmp_path: Path) -> None:
-    settings = write_index(tmp_path)
-    ring = KeyRing(settings["home"])
-    _, token = ring.add("ann", ["ann"])
-    with serving(settings, keyed=True, keys=ring) as running:
-        with made(f"{running.url}/v1", "sr-wrong") as wrong, pytest.raises(openai.AuthenticationError):
-            ask(wrong)
-        with made(f"{running.url}/v1", token) as right:
-            said: list[ChatCompletionMessageParam] = [{"role": "user", "content": "What does Ann keep in the cellar?"}]
-            assert "xylophone" in ask(right, messages=said).choices[0].message.content
-
-
 def test_hanging_up_breaks_the_turn_off(tmp_path: Path) -> None:
     settings = write_index(tmp_path)
     with (
@@ -218,24 +204,6 @@ def test_hanging_up_breaks_the_turn_off(tmp_path: Path) -> None:
         assert 'selfright_turns_broken_off_total{why="caller gone"} 2.0' in text
         with http_client(running.url) as http:
             assert http.get("/v1/sessions/broken").status_code == 404  # nothing of it is kept
-
-
-def wait_for(true: Any, seconds: float = 60.0) -> None:
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)
-
-
-def test_a_client_on_an_event_loop(running: Running) -> None:
-    async def several() -> list[Any]:
-        http = httpx.AsyncClient(trust_env=False)
-        async with openai.AsyncOpenAI(base_url=f"{running.url}/v1", api_key="none", http_client=http) as client:
-            asked = [client.chat.completions.create(model="full", messages=ASKED) for _ in range(4)]
-            return list(await asyncio.gather(*asked))
-
-    replies = asyncio.run(several())
-    assert all("90 days" in reply.choices[0].message.content for reply in replies)
 
 
 def test_the_node_client(running: Running) -> None:

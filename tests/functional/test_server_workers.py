@@ -4,14 +4,13 @@ import os
 import re
 import signal
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.service import QUESTION, Spawned, http_client, spawned, write_index
+from tests.support.waiting import wait_for
 
 if sys.platform != "linux":
     pytest.skip("workers are looked up in /proc", allow_module_level=True)
@@ -34,13 +33,6 @@ def workers_of(running: Spawned) -> set[int]:
     """Those that have begun to serve, as each says in its log, and still run."""
     said = (re.search(r'"worker ready".*"pid": (\d+)', line) for line in list(running.said))
     return {int(found[1]) for found in said if found and Path(f"/proc/{found[1]}").exists()}
-
-
-def wait_for(found: Callable[[], Any]) -> None:
-    until = time.monotonic() + _PATIENCE_S
-    while not found():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def ask(url: str, session: str = "") -> dict[str, Any]:

@@ -56,17 +56,6 @@ def test_a_follow_up_is_understood_after_a_restart(settings: dict[str, Any]) -> 
     assert kept.messages[1] != Message("assistant", "")
 
 
-def test_users_do_not_see_one_another(settings: dict[str, Any]) -> None:
-    with offline(settings) as selfright:
-        selfright.ask(QUESTION, session="s", user="ann")
-        assert selfright.conversation("s", "bob").turns == 0
-        assert [info.session for info in selfright.sessions("ann")] == ["s"]
-        assert selfright.sessions("bob") == ()
-        assert selfright.forget(user="bob") == 0
-        assert selfright.forget("s", "ann") == 1
-        assert selfright.conversation("s", "ann").turns == 0
-
-
 def test_a_long_conversation_is_summed_up_and_bounded(settings: dict[str, Any]) -> None:
     with offline({**settings, "session_turns": 6}) as selfright:
         for n in range(9):
