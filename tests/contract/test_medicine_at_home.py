@@ -14,18 +14,9 @@ SUFFIXES = {".json", ".py", ".toml", ".txt"}
 
 # What the lexicon does not list and belongs to the field all the same.
 MORE = (
-    "dosage",
-    "dose",
-    "incidence",
-    "infant",
-    "patients",
-    "physician",
-    "prevalence",
-    "side effect",
-    "부작용",
-    "증상",
+    "dosage", "dose", "incidence", "infant", "patients", "physician", "prevalence", "side effect", "부작용", "증상",
     "환자",
-)
+)  # fmt: skip
 
 # Names of the lexicon that mean something else in the engine. Each was looked at where it stands.
 OTHER_SENSES = frozenset(

@@ -9,15 +9,10 @@ import pytest
 from selfright import Selfright
 
 SHOWN = (
-    "medical/ko/warfarin.md",
-    "medical/en/lisinopril.md",
-    "medical/en/metformin.md",
-    "medical/ko/metformin.md",
-    "medical/ko/losartan.md",
-    "fxstore/en/spring-integration.md",
-    "fxstore/en/configuration.md",
+    "medical/ko/warfarin.md", "medical/en/lisinopril.md", "medical/en/metformin.md", "medical/ko/metformin.md",
+    "medical/ko/losartan.md", "fxstore/en/spring-integration.md", "fxstore/en/configuration.md",
     "fxstore/en/error-codes.md",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -139,10 +139,7 @@ def test_after_kill_9_under_load_sessions_go_on(settings: dict[str, Any], model:
         assert running.ended() == -signal.SIGKILL
     time.sleep(LEASE_S)  # until then nobody knows that it died
     assert all("disconnected" in said or "reset" in said for caller in callers for said in caller.broken)
-    with (
-        spawned(environment=variables(settings, model)) as again,
-        http_client(again.url) as http,
-    ):
+    with spawned(environment=variables(settings, model)) as again, http_client(again.url) as http:
         kept = {each["session"]: each for each in http.get("/v1/sessions").json()["sessions"]}
         unfinished = 0
         for caller in callers:

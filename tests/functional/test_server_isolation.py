@@ -324,14 +324,7 @@ def test_no_endpoint_answers_without_a_valid_key(two: Two) -> None:
     with http_client(two.url, token) as held:
         assert held.get("/v1/me").status_code == 200
         two.keys.revoke(key.id)
-        wrong = [
-            "",
-            "Bearer",
-            f"Basic {token}",
-            f"Bearer {token[:-1]}x",
-            "Bearer sr-",
-            "Bearer " + "a" * 5_000,
-        ]
+        wrong = ["", "Bearer", f"Basic {token}", f"Bearer {token[:-1]}x", "Bearer sr-", "Bearer " + "a" * 5_000]
         for method, path in sorted(endpoints(two) - OPEN):
             url = path.replace("{document_id}", "ann-diary.md").replace("{session}", "s").replace("{model}", "full")
             url = url.replace("{user}", "ann").replace("{trace_id}", "0123456789abcdef")

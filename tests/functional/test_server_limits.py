@@ -148,16 +148,7 @@ def test_callers_that_hang_up_leave_nothing_behind(running: Running, http: httpx
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "../up.md",
-        "..\\up.md",
-        "/etc/up.md",
-        "a/b.md",
-        ".hidden.md",
-        "nul\x7f.md",
-        "x" * 200 + ".md",
-        BIDI,
-    ],
+    ["../up.md", "..\\up.md", "/etc/up.md", "a/b.md", ".hidden.md", "nul\x7f.md", "x" * 200 + ".md", BIDI],
     ids=["up", "backslash", "absolute", "folder", "hidden", "control", "long", "bidi"],
 )
 def test_names_that_lead_astray_are_refused(name: str, http: httpx.Client, running: Running) -> None:
@@ -343,10 +334,7 @@ def test_too_many_requests_of_a_key_are_refused_and_others_are_not(tmp_path: Pat
     settings = write_index(tmp_path)
     ring = KeyRing(settings["home"])
     first, second = (ring.add(name)[1] for name in ("ann", "bob"))
-    with (
-        serving(settings, Limits(rate=1, burst=3), keys=ring) as running,
-        http_client(running.url) as http,
-    ):
+    with serving(settings, Limits(rate=1, burst=3), keys=ring) as running, http_client(running.url) as http:
         replies = [http.get("/v1/me", headers={"Authorization": f"Bearer {first}"}) for _ in range(6)]
         assert [reply.status_code for reply in replies] == [200, 200, 200, 429, 429, 429]
         assert replies[-1].json()["error"]["type"] == "rate_limit_error"

@@ -35,21 +35,11 @@ ANSWERED = {
     "At what time does the backup run?": "02:00",
 }
 ABSENT = (
-    "What brand is the printer?",
-    "How many pages can I print per month?",
-    "What is the wifi password?",
-    "Who wrote the backup script?",
-    "How large is the database?",
-    "How much does a colour print cost?",
-    "Which database software is used?",
-    "육아휴직은 몇 개월이에요?",
-    "퇴직금은 어떻게 계산하나요?",
-    "팀장이 누구예요?",
-    "결혼하면 휴가가 며칠 나와요?",
-    "프린터는 언제 샀어요?",
-    "Can I work from home?",
-    "회사 주소가 어디예요?",
-)
+    "What brand is the printer?", "How many pages can I print per month?", "What is the wifi password?",
+    "Who wrote the backup script?", "How large is the database?", "How much does a colour print cost?",
+    "Which database software is used?", "육아휴직은 몇 개월이에요?", "퇴직금은 어떻게 계산하나요?", "팀장이 누구예요?",
+    "결혼하면 휴가가 며칠 나와요?", "프린터는 언제 샀어요?", "Can I work from home?", "회사 주소가 어디예요?",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

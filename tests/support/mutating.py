@@ -8,16 +8,9 @@ import zipfile
 TEXT_PARTS = re.compile(r"(word/(document|footnotes|header1)|xl/worksheets/sheet\d|ppt/slides/slide\d|content)\.xml")
 _NUMBERS = re.compile(rb'"\d+"')
 _EXTREME = (
-    b'"0"',
-    b'"-1"',
-    b'"65535"',
-    b'"2147483648"',
-    b'"99999999999999999999"',
-    b'"1e9"',
-    b'"nan"',
-    b'""',
+    b'"0"', b'"-1"', b'"65535"', b'"2147483648"', b'"99999999999999999999"', b'"1e9"', b'"nan"', b'""',
     b'"\xea\xb0\x80"',
-)
+)  # fmt: skip
 
 
 def mutated(content: bytes, dice: random.Random) -> tuple[bytes, str]:

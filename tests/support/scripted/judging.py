@@ -186,15 +186,8 @@ def _orders_of(text: str) -> Orders:
 
 _MOST_CLAIMS = 20
 _NOT_KNOWING = (
-    "do not know",
-    "don't know",
-    "cannot answer",
-    "no passages",
-    "not find",
-    "찾을 수 없",
-    "알 수 없",
-    "모릅니다",
-)
+    "do not know", "don't know", "cannot answer", "no passages", "not find", "찾을 수 없", "알 수 없", "모릅니다",
+)  # fmt: skip
 
 
 def grading(reading: ParsedPrompt, gullible: bool) -> dict[str, Any]:

@@ -74,19 +74,9 @@ def test_a_grading_gives_the_probability_of_a_passage() -> None:
 
 def test_stop_reasons_are_the_written_ones() -> None:
     assert {str(reason) for reason in StopReason} == {
-        "adequate",
-        "basic",
-        "fast_path",
-        "max_iterations",
-        "duplicate_documents",
-        "stagnated",
-        "declined",
-        "budget",
-        "deadline",
-        "abstained",
-        "degraded",
-        "error",
-    }
+        "adequate", "basic", "fast_path", "max_iterations", "duplicate_documents", "stagnated", "declined", "budget",
+        "deadline", "abstained", "degraded", "error",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,8 @@ def test_correction_accounting_by_hand() -> None:
     moves = found.moves
     assert moves is not None
     assert (moves.right_right, moves.right_wrong, moves.wrong_right, moves.wrong_wrong, moves.unknown) == (
-        1,
-        1,
-        1,
-        1,
-        1,
-    )
+        1, 1, 1, 1, 1,
+    )  # fmt: skip
     assert (found.rescued, found.broken, found.questions) == (("2",), ("1",), 5)
     assert (found.differences["right"].mean, found.differences["right"].n) == (0.0, 4)
 

@@ -36,14 +36,8 @@ def test_a_page_becomes_markdown_without_what_a_reader_does_not_see(read_one: Re
         "|part|bar|\n|---|---|\n|valve|2\\|3|\n\n## Code\n\n```\nopen()\n  close()\n```\n\ntail text"
     )
     assert [block.kind for block in blocks(document.text)] == [
-        "heading",
-        "paragraph",
-        "list",
-        "table",
-        "heading",
-        "code",
-        "paragraph",
-    ]
+        "heading", "paragraph", "list", "table", "heading", "code", "paragraph",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "euc-kr", "ks_c_5601-1987", "nonsense"])

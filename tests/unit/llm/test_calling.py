@@ -306,12 +306,8 @@ def test_fifty_calls_side_by_side_keep_to_the_budget(step: Step) -> None:
     assert len(one.backend.seen) == one.meter.llm_calls == 9
     assert sum(isinstance(reply, BudgetSpent) for reply in replies) >= 41
     assert {type(reply) for reply in replies} <= {
-        ChatReply,
-        BudgetSpent,
-        ReplyUnusable,
-        ModelUnavailable,
-        ModelRejected,
-    }
+        ChatReply, BudgetSpent, ReplyUnusable, ModelUnavailable, ModelRejected,
+    }  # fmt: skip
 
 
 # --- retries

@@ -26,18 +26,10 @@ def test_the_ladder_begins_where_it_worked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        b"",
-        b"{",
-        b"[]",
-        b"{}",
-        b'{"models": []}',
-        b'{"models": {"openai:a": "magic"}}',
-        b'{"models": {"a": {}}}',
-        b"\xff\xfe",
-        b'{"models": ' + b"[" * 100_000,
-        b" " * 300_000,
+        b"", b"{", b"[]", b"{}", b'{"models": []}', b'{"models": {"openai:a": "magic"}}', b'{"models": {"a": {}}}',
+        b"\xff\xfe", b'{"models": ' + b"[" * 100_000, b" " * 300_000,
     ],
-)
+)  # fmt: skip
 def test_a_damaged_file_is_forgotten_and_replaced(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "models.json"
     path.write_bytes(damage)

@@ -150,27 +150,9 @@ def test_of_a_very_long_text_the_beginning_is_read() -> None:
 
 
 PARTS = [
-    "당뇨",
-    "가 ",
-    "없",
-    "어요. ",
-    "aspirin ",
-    "no ",
-    "알레르기 ",
-    "140/90 ",
-    "BP ",
-    "5mg ",
-    "?",
-    "\n",
-    "60세 ",
-    "my son ",
-    "and ",
-    ", ",
-    "임신 12주 ",
-    "7.8 mmol/L ",
-    "혈당 ",
-    "ß",
-]
+    "당뇨", "가 ", "없", "어요. ", "aspirin ", "no ", "알레르기 ", "140/90 ", "BP ", "5mg ", "?", "\n", "60세 ",
+    "my son ", "and ", ", ", "임신 12주 ", "7.8 mmol/L ", "혈당 ", "ß",
+]  # fmt: skip
 
 
 @settings(max_examples=50)

@@ -270,16 +270,10 @@ def _claim_another_identity(path: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        _delete_lexical,
-        _delete_dense,
-        _truncate_vectors,
-        _flip_a_byte_of_vectors,
-        _truncate_segments,
-        _delete_segments,
-        _garble_states,
-        _claim_another_identity,
+        _delete_lexical, _delete_dense, _truncate_vectors, _flip_a_byte_of_vectors, _truncate_segments,
+        _delete_segments, _garble_states, _claim_another_identity,
     ],
-)
+)  # fmt: skip
 def test_a_damaged_search_index_is_made_anew_without_embedding(index: Path, damage: Callable[[Path], None]) -> None:
     queries = ("keel wind", "바람이 난다", "kite")
     with reopen(index) as store:

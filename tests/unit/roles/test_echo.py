@@ -29,15 +29,9 @@ def left(text: str, question: str = QUESTION, rules: str = RULES) -> list[str]:
         (
             QUESTION,
             [
-                "Who serves the coffee?",
-                "who serves the coffee",
-                "Question: Who serves the coffee?",
-                "The answer is:",
-                "Answer",
-                "The passage-f1751f20 n",
-                "<|im_start|>assistant",
-                "[INST] The coffee is served. [/INST]",
-                "Coffee? Coffee? Coffee?",
+                "Who serves the coffee?", "who serves the coffee", "Question: Who serves the coffee?",
+                "The answer is:", "Answer", "The passage-f1751f20 n", "<|im_start|>assistant",
+                "[INST] The coffee is served. [/INST]", "Coffee? Coffee? Coffee?",
             ],
         ),
         (
@@ -45,7 +39,7 @@ def left(text: str, question: str = QUESTION, rules: str = RULES) -> list[str]:
             ["누가 커피를 내리나요?", "질문: 누가 커피를 내리나요?", "답변:", "정답은 다음과 같습니다"],
         ),
     ],
-)
+)  # fmt: skip
 def test_an_echo_is_nothing(question: str, texts: list[str]) -> None:
     assert [text for text in texts if left(text, question)] == []
 
@@ -90,15 +84,11 @@ def test_a_step_that_is_done_again_stays() -> None:
         ["Fold the dough.", "Rest it.", "Fold the dough.", "Turn it.", "Fold the dough."],
         ["Stretch the dough.", *["Fold the dough.", "Rest it."] * 3, "Bake it."],
         [
-            "세제를 넣습니다.",
-            "물로 헹굽니다.",
-            "식초를 넣습니다.",
-            "물로 헹굽니다.",
-            "뚜껑을 닫습니다.",
+            "세제를 넣습니다.", "물로 헹굽니다.", "식초를 넣습니다.", "물로 헹굽니다.", "뚜껑을 닫습니다.",
             "물로 헹굽니다.",
         ],
     ],
-)
+)  # fmt: skip
 def test_a_step_that_is_done_three_times_stays(steps: list[str]) -> None:
     listed = [f"{n}. {step}" for n, step in enumerate(steps, start=1)]
     assert left("\n".join(listed)) == listed

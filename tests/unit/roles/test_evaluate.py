@@ -209,21 +209,9 @@ def test_what_the_question_says_itself_offers_no_answer() -> None:
 
 
 WORDS = (
-    "kettle",
-    "descale",
-    "3 months",
-    "5 months",
-    "not",
-    "E7",
-    "The K7",
-    ".",
-    "\n",
-    "석회",
-    "않습니다",
-    "[1]",
-    "| a |",
+    "kettle", "descale", "3 months", "5 months", "not", "E7", "The K7", ".", "\n", "석회", "않습니다", "[1]", "| a |",
     "",
-)
+)  # fmt: skip
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=20).map(" ".join)
 
 

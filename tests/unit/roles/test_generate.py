@@ -452,20 +452,9 @@ def test_plain_text(marked: str, shown: str) -> None:
 
 
 WORDS = (
-    "kettle",
-    "descale",
-    "every",
-    "3 months",
-    "E7",
-    "[1]",
-    "**bold**",
-    "- item",
-    "| a | b |",
-    "\n",
-    "\n\n",
-    ".",
+    "kettle", "descale", "every", "3 months", "E7", "[1]", "**bold**", "- item", "| a | b |", "\n", "\n\n", ".",
     "석회",
-)
+)  # fmt: skip
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=40).map(" ".join).filter(str.strip)
 
 

@@ -100,12 +100,8 @@ class TestAnswers:
 
     def test_embeddings_are_unit_vectors_of_words(self, client: openai.OpenAI) -> None:
         texts = [
-            "the red pump leaks",
-            "a leaking red pump",
-            "returns within a month",
-            "펌프가 샙니다",
-            "펌프는 왜 샙니까",
-        ]
+            "the red pump leaks", "a leaking red pump", "returns within a month", "펌프가 샙니다", "펌프는 왜 샙니까",
+        ]  # fmt: skip
         for packing in ("float", "base64"):
             data = client.embeddings.create(model="e", input=texts, encoding_format=packing, dimensions=512).data
             if packing == "float":

@@ -73,10 +73,7 @@ def test_steps_are_told_in_the_readers_language(facts: dict[str, object], korean
         ({"query_class": "question", "fast_path": True}, "a question, answered before searching"),
         ({"passages": 12, "routing": ONE}, "found 12 passages, there is only one collection"),
         ({"strips": 2, "verdict": "ambiguous", "removed_share": 0.3}, "kept 2 pieces, found part of it, left out 30%"),
-        (
-            {"overall": 0.41, "quality": "needs_docs", "judge": "local"},
-            "0.41 it needs more documents (local judge)",
-        ),
+        ({"overall": 0.41, "quality": "needs_docs", "judge": "local"}, "0.41 it needs more documents (local judge)"),
         ({"again": "rewrite"}, "Once more, with another query"),
         ({"stop": "stagnated"}, "Done: Another pass hardly made it better"),
     ],

@@ -3,14 +3,7 @@
 from selfright.domain.judgements import Verdict
 from selfright.schemas import AnswerReply, NodeOutcome
 from selfright.ui.state import MOST_DRAFT, MOST_STEPS, Turn, WithdrawnDraft
-from selfright.wire.answers import (
-    AnswerCorrected,
-    AnswerToken,
-    DoneEvent,
-    DraftWithdrawn,
-    NodeFinished,
-    VerdictReached,
-)
+from selfright.wire.answers import AnswerCorrected, AnswerToken, DoneEvent, DraftWithdrawn, NodeFinished, VerdictReached
 from tests.support.answers import reply
 
 

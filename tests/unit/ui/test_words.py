@@ -53,12 +53,7 @@ def test_of_ours_the_page_knows_the_client_alone(module: str) -> None:
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     ours = {name for name in imported if name.split(".")[0] == "selfright"}
-    allowed = (
-        "selfright.ui",
-        "selfright.wire.client",
-        "selfright.wire",
-        "selfright.schemas",
-    )
+    allowed = ("selfright.ui", "selfright.wire.client", "selfright.wire", "selfright.schemas")
     assert not {name for name in ours if not name.startswith(allowed)}
 
 

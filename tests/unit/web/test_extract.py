@@ -168,20 +168,10 @@ def test_a_page_without_text_is_none(body: str) -> None:
         "<html><head><meta charset=" + "x" * 100_000,
     ],
     ids=[
-        "deep",
-        "tables",
-        "paragraphs",
-        "links",
-        "small tables",
-        "entities",
-        "comments",
-        "style",
-        "sheet",
-        "selectors",
-        "control",
-        "meta",
+        "deep", "tables", "paragraphs", "links", "small tables", "entities", "comments", "style", "sheet", "selectors",
+        "control", "meta",
     ],
-)
+)  # fmt: skip
 def test_spiteful_pages_cost_little(body: str, caplog: pytest.LogCaptureFixture) -> None:
     began = time.perf_counter()
     with contextlib.suppress(PageUnusable):

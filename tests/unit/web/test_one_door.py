@@ -15,12 +15,8 @@ CLIENTS = {
     "telnetlib", "trio", "urllib3", "websockets", "xmlrpc",
 }  # fmt: skip
 MODULES = {
-    "urllib.request",
-    "urllib.robotparser",
-    "trafilatura.downloads",
-    "trafilatura.spider",
-    "lxml.html.html5parser",
-}
+    "urllib.request", "urllib.robotparser", "trafilatura.downloads", "trafilatura.spider", "lxml.html.html5parser",
+}  # fmt: skip
 NAMES = {"fetch_url", "fetch_response", "urlopen", "open_connection", "create_connection", "sock_connect", "subprocess"}
 DOOR = "guard.py"
 
