@@ -28,6 +28,14 @@ def zipped(parts: Mapping[str, str]) -> bytes:
     return buffer.getvalue()
 
 
+def changed(content: bytes, name: str, old: str, new: str) -> bytes:
+    """The archive with a text of one of its parts replaced."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {of: archive.read(of).decode() for of in archive.namelist()}
+    assert old in parts[name]
+    return zipped({**parts, name: parts[name].replace(old, new)})
+
+
 def hwpx(*sections: str, title: str = "", styles: Mapping[str, str] | None = None) -> bytes:
     """A Hangul document with these bodies; ``styles`` are names by number."""
     named = "".join(f'<hh:style id="{key}" name="{name}"/>' for key, name in (styles or {}).items())

@@ -31,9 +31,7 @@ def test_correction_accounting_by_hand() -> None:
     (found,) = compare([base, other], [("base", "other")], 0)
     moves = found.moves
     assert moves is not None
-    assert (moves.right_right, moves.right_wrong, moves.wrong_right, moves.wrong_wrong, moves.unknown) == (
-        1, 1, 1, 1, 1,
-    )  # fmt: skip
+    assert [moves.right_right, moves.right_wrong, moves.wrong_right, moves.wrong_wrong, moves.unknown] == [1] * 5
     assert (found.rescued, found.broken, found.questions) == (("2",), ("1",), 5)
     assert (found.differences["right"].mean, found.differences["right"].n) == (0.0, 4)
 

@@ -11,7 +11,7 @@ from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.parallel import ReadDocument
 from selfright.ingest.sandbox import Bounds, read_apart
 from tests.support.office import hwpx, odt, pdf_of, zipped
-from tests.support.ooxml import sheet, xlsx
+from tests.support.ooxml import docx, p, sheet, xlsx
 
 ReadOne = Callable[..., Document]
 Read = Callable[..., list[Document | UnreadableFile]]
@@ -55,11 +55,13 @@ def test_what_is_none_of_its_kind_is_refused(read_file: Read, suffix: str, conte
         read_file(f"x{suffix}", content)
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked(read_file: Read) -> None:
-    bomb = hwpx(paragraph("a" * 3_000_000))
+@pytest.mark.parametrize(
+    ("name", "bomb"), [("bomb.hwpx", hwpx(paragraph("a" * 3_000_000))), ("bomb.docx", docx(p("a" * 3_000_000)))]
+)
+def test_a_bomb_is_refused_before_it_is_unpacked(read_file: Read, name: str, bomb: bytes) -> None:
     assert len(bomb) < 100_000
     with pytest.raises(UnreadableFile, match=r"unpacks to .* which is too much"):
-        read_file("bomb.hwpx", bomb, FileLimits(unpacked_bytes=4_000_000))
+        read_file(name, bomb, FileLimits(unpacked_bytes=4_000_000))
 
 
 @pytest.mark.parametrize("kind", ["hwpx", "odt", "pdf", "xlsx"])

@@ -58,18 +58,6 @@ def test_unchanged_documents_cost_nothing_and_changed_ones_are_replaced(tmp_path
     assert shelf.texts() == {"a.md": "one", "b.md": "other"}
 
 
-def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
-    shelf = Shelf()
-    docs = folder(tmp_path, a_md="one", b_md="", c_pdf="broken", d_docx="broken", e_png="x")
-    report = ingest([docs], shelf, shelf)
-    assert counts(report) == (1, 0, 0, 3)
-    assert [Path(path).name for path, _ in report.failed] == ["b.md", "c.pdf", "d.docx"]
-    assert (report.skipped, [(Path(name).name, why) for name, why in report.skipped_names]) == (
-        1,
-        [("e.png", ".png: not a kind that is read")],
-    )
-
-
 def test_a_missing_path_stops_the_run_before_it_begins(tmp_path: Path) -> None:
     shelf = Shelf()
     with pytest.raises(InputError):

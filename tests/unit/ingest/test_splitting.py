@@ -100,12 +100,8 @@ def test_tiny_neighbouring_sections_share_a_passage() -> None:
 
 @pytest.mark.parametrize("repeats", [1, 40])
 def test_a_passage_of_a_document_in_two_languages_is_in_one_of_them(repeats: int) -> None:
-    text = "\n\n".join(
-        [
-            "# Valve", "## Opening", ENGLISH * 2 * repeats, "## Help", "Call us.", "# 밸브", "## 열림",
-            KOREAN * 2 * repeats,
-        ]
-    )  # fmt: skip
+    english = f"# Valve\n\n## Opening\n\n{ENGLISH * 2 * repeats}\n\n## Help\n\nCall us."
+    text = f"{english}\n\n# 밸브\n\n## 열림\n\n{KOREAN * 2 * repeats}"
     passages = split(document(text, title="Valve"))
     cut = next(n for n, passage in enumerate(passages) if "밸브" in passage.text)
     assert [passage.language for passage in passages] == ["en"] * cut + ["ko"] * (len(passages) - cut)

@@ -9,49 +9,9 @@ def text(rows: list[list[Cell]], header_rows: int = 0) -> str:
     return "\n\n".join(text for _, text in tables(rows, header_rows))
 
 
-def test_merged_cells_count_for_every_place_they_cover() -> None:
-    rows = [
-        [Cell("Zone"), Cell("Kind"), Cell("Price")],
-        [Cell("North", rows=2), Cell("letter"), Cell("2 EUR")],
-        [Cell("parcel"), Cell("7 EUR")],
-        [Cell("South"), Cell("by arrangement", columns=2)],
-    ]
-    assert text(rows) == (
-        "|Zone|Kind|Price|\n|---|---|---|\n|North|letter|2 EUR|\n|North|parcel|7 EUR|\n"
-        "|South|by arrangement|by arrangement|"
-    )
-
-
-def test_a_header_of_two_rows_is_joined() -> None:
-    rows = [
-        [Cell("Model", rows=2), Cell("2025", columns=2), Cell("2026", columns=2)],
-        [Cell("Units"), Cell("Won"), Cell("Units"), Cell("Won")],
-        *plain_rows([["K1", "3", "900", "4", "1200"]]),
-    ]
-    head, _, body = text(rows).split("\n")
-    assert head == "|Model|2025 – Units|2025 – Won|2026 – Units|2026 – Won|"
-    assert body == "|K1|3|900|4|1200|"
-
-
-def test_a_title_row_is_a_caption_and_a_blank_row_parts_two_tables() -> None:
-    rows = plain_rows(
-        [["Prices of 2026", "", ""], ["a", "b", "c"], ["1", "2", "3"], ["", "", ""], ["d", "e", ""], ["4", "5", ""]]
-    )
-    assert text(rows) == ("Prices of 2026\n\n|a|b|c|\n|---|---|---|\n|1|2|3|\n\n|d|e|\n|---|---|\n|4|5|")
-
-
 def test_a_title_between_blank_rows_is_a_caption() -> None:
     rows = plain_rows([["Prices of 2026", ""], ["", ""], ["a", "b"], ["1", "2"], ["", ""], ["", "as of May"]])
     assert text(rows) == "Prices of 2026\n\n|a|b|\n|---|---|\n|1|2|\n\nas of May"
-
-
-def test_a_row_that_says_one_thing_says_it_once() -> None:
-    rows = [
-        *plain_rows([["a", "b", "c"], ["1", "2", "3"]]),
-        [Cell("Europe", columns=3)],
-        *plain_rows([["4", "5", "6"]]),
-    ]
-    assert text(rows).split("\n")[3] == "|Europe| | |"
 
 
 def test_equal_values_stay_under_their_columns_and_a_header_of_one_name_is_no_title() -> None:
@@ -69,11 +29,6 @@ def test_rows_of_different_lengths_and_bars() -> None:
 
 
 SHAPES = {
-    "two rows of names without merged cells": (
-        ["|2025||2026|", "Region|Units|EUR|Units|EUR", "North|1|10|2|20", "South|3|30|4|40"],
-        "|Region|2025 – Units|2025 – EUR|2026 – Units|2026 – EUR|\n|---|---|---|---|---|\n"
-        "|North|1|10|2|20|\n|South|3|30|4|40|",
-    ),
     "no names, since the first row has values of the shape of all below it": (
         ["Kim|02-123-4567|Seoul", "Lee|051-765-4321|Busan", "Park|042-555-0000|Daejeon"],
         "|Kim|02-123-4567|Seoul|\n|Lee|051-765-4321|Busan|\n|Park|042-555-0000|Daejeon|",
@@ -89,10 +44,6 @@ SHAPES = {
     "a total behind a blank row": (
         ["Item|Qty|EUR", "A|1|10", "B|2|20", "||", "Total|3|30"],
         "|Item|Qty|EUR|\n|---|---|---|\n|A|1|10|\n|B|2|20|\n|Total|3|30|",
-    ),
-    "lines above the names": (
-        ["Exported|2026-01-01||", "Zone|Small|Large|Most", "North|4|9|12", "South|6|11|14"],
-        "Exported, 2026-01-01\n\n|Zone|Small|Large|Most|\n|---|---|---|---|\n|North|4|9|12|\n|South|6|11|14|",
     ),
     "a form": (
         ["Name|Kim Haneul|Dept|Finance", "Phone|1305|Room|B-104", "Since|2019-03-02|Grade|7"],

@@ -1,14 +1,12 @@
 """Workbooks: each value under its column as it is shown, and nothing that is hidden."""
 
-import io
-import zipfile
 from collections.abc import Callable
 
 import pytest
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from tests.support.office import odt, zipped
+from tests.support.office import changed, odt
 from tests.support.ooxml import sheet, xlsx
 
 ReadOne = Callable[..., Document]
@@ -72,16 +70,9 @@ def test_dates_since_1904_truth_errors_and_texts(read_one: ReadOne) -> None:
     cells = ["<c t='b'><v>1</v></c>", "<c t='e'><v>#DIV/0!</v></c>", "<c t='str'><f>A1</f><v>007</v></c>", (44722, 1)]
     content = xlsx({"S": sheet([["a", "b", "c", "d"], cells])}, ["yyyy-mm-dd"])
     text = read_one(
-        "a.xlsx", _changed(content, "xl/workbook.xml", "<sheets>", '<workbookPr date1904="1"/><sheets>')
+        "a.xlsx", changed(content, "xl/workbook.xml", "<sheets>", '<workbookPr date1904="1"/><sheets>')
     ).text
     assert text.splitlines()[-1] == "|TRUE|#DIV/0!|007|2026-06-11|"
-
-
-def _changed(content: bytes, name: str, old: str, new: str) -> bytes:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        parts = {of: archive.read(of).decode() for of in archive.namelist()}
-    assert old in parts[name]
-    return zipped({of: text.replace(old, new) if of == name else text for of, text in parts.items()})
 
 
 def test_each_sheet_that_is_shown_is_a_document(read_file: Read) -> None:
@@ -182,7 +173,7 @@ def test_formulas_without_a_value_are_told_of(read_file: Read) -> None:
 def test_a_workbook_that_is_broken_anywhere_is_refused(read_file: Read, change: tuple[str, str, str], why: str) -> None:
     content = xlsx({"A": sheet([["x"], [7]]), "B": sheet([["y"], [8]])})
     with pytest.raises(UnreadableFile, match=why):
-        read_file("a.xlsx", _changed(content, *change))
+        read_file("a.xlsx", changed(content, *change))
 
 
 def test_a_sheet_that_is_too_much_says_so(read_file: Read) -> None:

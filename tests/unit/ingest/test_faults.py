@@ -1,6 +1,7 @@
-"""Whatever is wrong with an office file: it is read or named, soon, and never by halves."""
+"""Whatever is wrong with a file: it is read or named, soon, and never by halves."""
 
 import io
+import json
 import random
 import time
 import zipfile
@@ -13,7 +14,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.readers import packed
 from tests.support.mutating import TEXT_PARTS, mutated
-from tests.support.office import odt
+from tests.support.office import hwpx, odt
 from tests.support.ooxml import docx, grid, levels, lists, p, pptx, shape, sheet, style, table, xlsx
 
 ODT = (
@@ -22,6 +23,10 @@ ODT = (
     "<table:table><table:table-row><table:table-cell table:number-columns-spanned='2'><text:p>a</text:p>"
     "</table:table-cell></table:table-row><table:table-row><table:table-cell table:number-columns-repeated='3'>"
     "<text:p>b</text:p></table:table-cell></table:table-row></table:table>"
+)
+HANGUL = (
+    '<hp:p><hp:run><hp:tbl><hp:tr><hp:tc><hp:cellSpan colSpan="2" rowSpan="1"/><hp:p><hp:run><hp:t>값</hp:t></hp:run>'
+    "</hp:p></hp:tc></hp:tr></hp:tbl></hp:run></hp:p>"
 )
 FILES = {
     "a.docx": docx(
@@ -44,6 +49,10 @@ FILES = {
     "a.odt": odt(ODT),
     "a.ods": odt(ODT[ODT.index("<table") :], kind="spreadsheet"),
     "a.rtf": rb"{\rtf1\ansi\ansicpg949 A\par\trowd\cellx1000\cellx2000 part\cell price\cell\row\pard \'b9\'eb\par}",
+    "a.html": b"<h1>A</h1><table><tr><th rowspan=2>a<th>b<tr><td colspan=3>1</table><dl><dt>x<dd>y</dl><ol><li>z</ol>",
+    "a.hwpx": hwpx(HANGUL),
+    "a.json": json.dumps([{"name": "a", "of": [{"b": [1, "값"]}]}, {"question": "c", "answer": "d"}]).encode(),
+    "a.csv": '"sep=;"\na;b\n"1";2,5\n\nc;d\n값;"4\n5"\n'.encode(),
 }
 
 
@@ -61,8 +70,7 @@ def test_a_file_with_a_fault_is_read_or_named(
         found = []
     assert time.process_time() - begun < 5
     for item in found:
-        if isinstance(item, Document):
-            f"{item.id}{item.title}{item.text}".encode()
+        (f"{item.id}{item.title}{item.text}" if isinstance(item, Document) else item.why).encode()
     if found and TEXT_PARTS.fullmatch(part):
         assert is_sound(content, part), "half of it was read"
 
