@@ -45,6 +45,10 @@ SHAPES = {
         ["Item|Qty|EUR", "A|1|10", "B|2|20", "||", "Total|3|30"],
         "|Item|Qty|EUR|\n|---|---|---|\n|A|1|10|\n|B|2|20|\n|Total|3|30|",
     ),
+    "lines above the names": (
+        ["Exported|2026-01-01||", "Zone|Small|Large|Most", "North|4|9|12", "South|6|11|14"],
+        "Exported, 2026-01-01\n\n|Zone|Small|Large|Most|\n|---|---|---|---|\n|North|4|9|12|\n|South|6|11|14|",
+    ),
     "a form": (
         ["Name|Kim Haneul|Dept|Finance", "Phone|1305|Room|B-104", "Since|2019-03-02|Grade|7"],
         "Name: Kim Haneul; Dept: Finance; Phone: 1305; Room: B-104; Since: 2019-03-02; Grade: 7",

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import json
 import os
 import signal
 import socket
@@ -51,48 +50,6 @@ def tool(name: str) -> dict[str, object]:
 
 
 class TestAnswers:
-    def test_text(self, server: ScriptedServer, client: openai.OpenAI) -> None:
-        server.use([Rule(When(user="capital"), "Paris. [1]")])
-        reply = ask(client, "What is the capital?")
-        assert reply.choices[0].message.content == "Paris. [1]"
-        assert reply.choices[0].finish_reason == "stop"
-        assert reply.model == "m"
-        assert reply.usage.total_tokens == reply.usage.prompt_tokens + reply.usage.completion_tokens > 0
-
-    def test_a_stream_says_the_same_in_pieces(self, server: ScriptedServer, client: openai.OpenAI) -> None:
-        text = "첫 문장입니다. [1]\n\nThe second one.  " + "x" * 1_000
-        server.use([Rule(When(), text)])
-        pieces = list(ask(client, stream=True, stream_options={"include_usage": True}))
-        said = [choice.delta.content or "" for piece in pieces for choice in piece.choices]
-        assert "".join(said) == text
-        assert sum(map(bool, said)) > 5
-        assert pieces[-1].usage.completion_tokens == ask(client).usage.completion_tokens
-        assert [c.finish_reason for piece in pieces for c in piece.choices][-1] == "stop"
-
-    def test_an_object_for_a_schema(self, server: ScriptedServer, client: openai.OpenAI) -> None:
-        server.use([Rule(When(job="grade"), {"sufficiency": 0.8})])
-        form = {"type": "json_schema", "json_schema": {"name": "grade", "schema": SCHEMA, "strict": True}}
-        assert json.loads(ask(client, response_format=form).choices[0].message.content) == {"sufficiency": 0.8}
-        (call,) = server.calls(job="grade")
-        assert (call.form, call.schema) == ("json_schema", SCHEMA)
-
-    @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "grade"}}])
-    def test_an_object_for_a_forced_tool(self, server: ScriptedServer, client: openai.OpenAI, choice: object) -> None:
-        server.use([Rule(When(job="grade", form="tool"), {"sufficiency": 0.8})])
-        message = ask(client, tools=[tool("grade"), tool("other")], tool_choice=choice).choices[0].message
-        assert message.content is None
-        assert message.tool_calls[0].function.name == "grade"
-        assert json.loads(message.tool_calls[0].function.arguments) == {"sufficiency": 0.8}
-
-    def test_a_tool_call_is_streamed(self, server: ScriptedServer, client: openai.OpenAI) -> None:
-        server.use([Rule(When(), {"sufficiency": 0.8, "reason": "one of them says it"})])
-        choice = {"type": "function", "function": {"name": "grade"}}
-        pieces = ask(client, tools=[tool("grade")], tool_choice=choice, stream=True)
-        calls = [call for piece in pieces for c in piece.choices for call in c.delta.tool_calls or []]
-        assert calls[0].function.name == "grade"
-        arguments = "".join(call.function.arguments for call in calls)
-        assert json.loads(arguments)["reason"] == "one of them says it"
-
     def test_the_token_limit_cuts(self, server: ScriptedServer, client: openai.OpenAI) -> None:
         server.use([Rule(When(), "word " * 100)])
         choice = ask(client, max_tokens=5).choices[0]
