@@ -22,7 +22,7 @@ from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.strategies import create_strategy
 from selfright.memory.profiles import SqliteProfiles
-from tests.support.turns import Everything, Judge, Scripted, evaluation, hit
+from tests.support.turns import Everything, Judge, Scripted, evaluation, hit, start_of
 
 BOATS = RoutingDecision(("boats",), "by description")
 
@@ -97,14 +97,7 @@ def turn(
     **flags: Any,
 ) -> dict[str, Any]:
     """The end state of a turn of the full preset."""
-    start: Any = {
-        "user_text": "How do I steer?",
-        "mode": "ai_agent",
-        "messages": (),
-        "user": "u",
-        "iteration_count": 0,
-        "retry_count": 0,
-    }
+    start = start_of(PRESETS["full"], text="How do I steer?")
     box = tools(shelves, compass, judge or Judge(evaluation(0.9)), given, **flags)
     state: dict[str, Any] = asyncio.run(compile_preset(PRESETS["full"]).ainvoke(start, context=box))
     return state

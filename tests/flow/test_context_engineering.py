@@ -27,7 +27,7 @@ from selfright.roles.rewrite.rewriters import OfflineRewriter
 from selfright_medical.pack import MEDICAL
 from tests.support.loops import run
 from tests.support.texts import analyzer
-from tests.support.turns import Judge, Library, Scripted, evaluation, hit, tools_of
+from tests.support.turns import Judge, Library, Scripted, evaluation, hit, start_of, tools_of
 
 # Seed 003, sections 4 and 8; seed 004's profile.
 QUESTION = "당뇨병 환자에게 메트포르민의 부작용은 무엇인가요?"
@@ -182,14 +182,7 @@ def turn(
     base = tools_of(preset, judge, **parts)
     fields = {name: getattr(base, name) for name in Tools.__dataclass_fields__}
     tools = Tools(**{**fields, "pack": pack, "slots": reader or Reader()})
-    start = {
-        "user_text": text,
-        "mode": preset.mode,
-        "messages": (),
-        "user": "u",
-        "iteration_count": 0,
-        "retry_count": 0,
-    }
+    start = start_of(preset, text=text)
     return asyncio.run(compile_preset(preset).ainvoke(start, context=tools))  # type: ignore[call-overload]
 
 

@@ -1,6 +1,5 @@
 """What a listener hears of a turn: in the end it always has the answer, whatever was said on the way."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import add
@@ -26,11 +25,10 @@ from selfright.domain.events import (
 )
 from selfright.domain.judgements import AnswerQuality, StopReason
 from selfright.domain.node_outcomes import NodeOutcome
-from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
-from selfright.flow.run import Turn, _events, run
+from selfright.flow.run import _events
 from selfright.memory.checkpoints import serializer
-from tests.support.turns import Judge, Scripted, evaluation, tools_of
+from tests.support.turns import Judge, Scripted, evaluation, events_of, tools_of
 
 
 class Talking(Scripted):
@@ -52,20 +50,7 @@ class Talking(Scripted):
 
 def heard(role: Scripted, judge: Judge, preset: str = "full", listen: bool = True, **values: Any) -> list[TurnEvent]:
     chosen = PRESETS[preset]
-    tools = tools_of(chosen, judge, role=role, listen=listen, **values)
-    start = {
-        "user_text": "What is alpha?",
-        "mode": chosen.mode,
-        "messages": (),
-        "user": "u",
-        "iteration_count": 0,
-        "retry_count": 0,
-    }
-
-    async def all_of() -> list[TurnEvent]:
-        return [event async for event in run(Turn(chosen, compile_preset(chosen), tools), start)]
-
-    return asyncio.run(all_of())
+    return events_of(chosen, tools_of(chosen, judge, role=role, listen=listen, **values))
 
 
 def text_of(events: Sequence[TurnEvent]) -> str:

@@ -1,6 +1,5 @@
 """One way to finish an answer: an error, a failing search or a rule of the field leaves nothing of it out."""
 
-import asyncio
 import dataclasses
 import re
 from collections.abc import Sequence
@@ -12,17 +11,15 @@ from selfright.domain.answers import Answer, Draft, EvaluationRequest, Generatio
 from selfright.domain.budget import Meter
 from selfright.domain.chat import OnText
 from selfright.domain.errors import IndexBusy, StoreError
-from selfright.domain.events import TurnFinished
 from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, StopReason
 from selfright.domain.packs import GENERAL
 from selfright.domain.passages import Hit, Language, Retrieval
 from selfright.domain.ports import Evaluator
 from selfright.domain.slots import Concern
-from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
-from selfright.flow.run import Turn, _notes, run
+from selfright.flow.run import _notes
 from selfright.flow.state import AgentState
-from tests.support.turns import Judge, Library, Scripted, evaluation, hit, tools_of
+from tests.support.turns import Judge, Library, Scripted, answer_of, evaluation, hit, tools_of
 
 SAFE, DOSE = "The lamp is in the tower.", "Take 40 mg of it every hour."
 URGENT = "Call the emergency number now."
@@ -58,21 +55,7 @@ class Doubter:
 def answered(role: Scripted, judge: Evaluator, retriever: Any = None, pack: Any = FIELD, **flags: Any) -> Answer:
     preset = PRESETS["full"]
     tools = dataclasses.replace(tools_of(preset, judge, role=role, retriever=retriever, **flags), pack=pack)
-    start = {
-        "user_text": "What is alpha?",
-        "mode": preset.mode,
-        "messages": (),
-        "user": "u",
-        "iteration_count": 0,
-        "retry_count": 0,
-    }
-
-    async def last() -> Answer:
-        events = [event async for event in run(Turn(preset, compile_preset(preset), tools), start)]
-        assert isinstance(events[-1], TurnFinished)
-        return events[-1].answer
-
-    return asyncio.run(last())
+    return answer_of(preset, tools)
 
 
 def test_an_error_after_the_first_draft_keeps_what_is_urgent_and_removes_what_nothing_supports() -> None:

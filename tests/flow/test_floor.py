@@ -20,16 +20,13 @@ from selfright.domain.answers import (
 )
 from selfright.domain.chat import OnText
 from selfright.domain.errors import JudgeFailed, SelfrightError
-from selfright.domain.events import TurnFinished
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.ports import Evaluator, Generator
-from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
-from selfright.flow.run import Turn, run
 from selfright.flow.strategies import CorrectiveRAGStrategy
-from tests.support.turns import Judge, Scripted, evaluation, passage, tools_of
+from tests.support.turns import Judge, Scripted, answer_of, evaluation, passage, tools_of
 
 WRITTEN, QUOTED = "Alpha is seven.", "Alpha is one."
 ADEQUATE, HALLUCINATED = AnswerQuality.ADEQUATE, AnswerQuality.HALLUCINATION
@@ -101,15 +98,7 @@ def answered(
     chosen = PRESETS[preset]
     tools = tools_of(chosen, judge, role=role or Model(), abstention_enabled=False, claim_repair_enabled=False, **flags)
     tools = dataclasses.replace(tools, fallback_generator=writer or Quoting(), referee=local or Knowing(), pack=pack)
-    start = {"user_text": "What is alpha?", "mode": chosen.mode, "messages": messages, "user": "u"}
-    start |= {"iteration_count": 0, "retry_count": 0}
-
-    async def last() -> Answer:
-        events = [event async for event in run(Turn(chosen, compile_preset(chosen), tools), start)]
-        assert isinstance(events[-1], TurnFinished)
-        return events[-1].answer
-
-    return asyncio.run(last())
+    return answer_of(chosen, tools, messages)
 
 
 @pytest.mark.parametrize("preset", ["self_refine", "self_correcting", "full"])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.answers import Cost, Draft, GenerationRequest, Message, Sentence, Step
+from selfright.domain.answers import Cost, Draft, GenerationRequest, Sentence, Step
 from selfright.domain.chat import OnText
 from selfright.domain.events import AnswerToken, NodeFinished, TurnEvent, TurnFinished
 from selfright.domain.judgements import AnswerQuality, Verdict
@@ -21,7 +21,7 @@ from selfright.flow.presets import PRESETS
 from selfright.flow.run import Turn, _parts, run
 from selfright.flow.state import AgentState
 from tests.flow.test_termination import LIBRARIES, ROLES, SCRIPTS
-from tests.support.turns import Judge, Scripted, Web, evaluation, tools_of
+from tests.support.turns import Judge, Scripted, Web, evaluation, start_of, tools_of
 
 GRAPHS = {name: compile_preset(preset) for name, preset in PRESETS.items()}
 
@@ -40,17 +40,6 @@ class Speaker(Scripted):
         if self.calls.count("generate") == self.fails:
             raise ValueError("no more drafts")
         return draft
-
-
-def start_of(preset: str, messages: Sequence[Message] = ()) -> Any:
-    return {
-        "user_text": "What is alpha?",
-        "mode": PRESETS[preset].mode,
-        "messages": tuple(messages),
-        "user": "u",
-        "iteration_count": 0,
-        "retry_count": 0,
-    }
 
 
 def plain(value: Any) -> Any:
@@ -91,7 +80,7 @@ def both(preset: str, **made: Any) -> list[list[Any]]:
             web = Web(role) if values.pop("web", False) else None
             return Turn(PRESETS[preset], graph, tools_of(PRESETS[preset], judge, role=role, web=web, **values))
 
-        start = start_of(preset)
+        start = start_of(PRESETS[preset])
         return [asyncio.run(listed(_parts(turn(), start, resumes=False))), asyncio.run(listed(run(turn(), start)))]
 
     return [way(GRAPHS[preset]), way(None)]
@@ -165,7 +154,7 @@ def test_a_node_that_fails_stops_the_one_beside_it(listen: bool) -> None:
     web = Web(role, error=MemoryError("the web is down"))
 
     async def all_of() -> list[TurnEvent]:
-        return [event async for event in run(turn_of(role, web=web, listen=listen), start_of("full"))]
+        return [event async for event in run(turn_of(role, web=web, listen=listen), start_of(PRESETS["full"]))]
 
     with pytest.raises(MemoryError):
         asyncio.run(asyncio.wait_for(all_of(), 10))
@@ -177,7 +166,7 @@ def test_a_turn_that_is_cancelled_leaves_nothing_running(listen: bool) -> None:
     role = Slow()
 
     async def heard() -> None:
-        async with aclosing(run(turn_of(role, listen=listen), start_of("full"))) as events:
+        async with aclosing(run(turn_of(role, listen=listen), start_of(PRESETS["full"]))) as events:
             async for _ in events:
                 pass
 
@@ -206,7 +195,7 @@ def test_a_listener_that_leaves_early_stops_the_turn() -> None:
     role = Endless(offline_generator=False)
 
     async def left() -> set[Any]:
-        async with aclosing(run(turn_of(role, listen=True), start_of("full"))) as events:
+        async with aclosing(run(turn_of(role, listen=True), start_of(PRESETS["full"]))) as events:
             async for event in events:
                 if isinstance(event, AnswerToken):
                     break
@@ -225,7 +214,7 @@ def test_words_may_be_said_on_a_thread() -> None:
 
     async def words() -> list[str]:
         role = Threaded(offline_generator=False)
-        events = run(turn_of(role, listen=True), start_of("full"))
+        events = run(turn_of(role, listen=True), start_of(PRESETS["full"]))
         return [event.text async for event in events if isinstance(event, AnswerToken)]
 
     assert asyncio.run(words()) == ["draft 1"]
@@ -234,7 +223,7 @@ def test_words_may_be_said_on_a_thread() -> None:
 def test_a_turn_that_would_not_end_is_ended() -> None:
     endless = replace(PRESETS["basic"], edges={**PRESETS["basic"].edges, "generate": "retrieve"})
     turn = Turn(endless, None, tools_of(endless, Judge(evaluation(0.9)), role=Scripted()))
-    parts = _parts(turn, start_of("basic"), resumes=False)
+    parts = _parts(turn, start_of(endless), resumes=False)
 
     async def all_of() -> list[Any]:
         return [part async for part in parts]
@@ -251,7 +240,7 @@ def test_two_nodes_of_one_step_may_not_write_the_same(monkeypatch: pytest.Monkey
     role = Scripted(verdict=Verdict.AMBIGUOUS)
 
     async def all_of() -> list[Any]:
-        return [part async for part in _parts(turn_of(role, web=Web(role)), start_of("full"), resumes=False)]
+        return [part async for part in _parts(turn_of(role, web=Web(role)), start_of(PRESETS["full"]), resumes=False)]
 
     monkeypatch.setattr(walk, "NODES", nodes)
     with pytest.raises(ValueError, match="wrote 'strips'"):

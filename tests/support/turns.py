@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from selfright.domain.answers import (
+    Answer,
     Attempt,
     Citation,
     Draft,
@@ -18,6 +19,7 @@ from selfright.domain.answers import (
 )
 from selfright.domain.budget import Meter
 from selfright.domain.chat import OnText
+from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import (
     AnswerQuality,
@@ -35,9 +37,9 @@ from selfright.domain.passages import FilteredHits, Hit, Passage, Refinement, Re
 from selfright.domain.ports import Evaluator
 from selfright.domain.tools import Tools
 from selfright.domain.turns import Scope, ScopedRetriever
+from selfright.flow import run as flow
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import Preset
-from selfright.flow.run import outcome
 from selfright.flow.state import AgentState
 from selfright.flow.strategies import create_strategy
 from selfright.memory.profiles import SqliteProfiles
@@ -232,26 +234,9 @@ class Turn:
     visits: list[str]
 
 
-def run_turn(
-    preset: Preset,
-    judge: Evaluator,
-    *,
-    role: Scripted | None = None,
-    retriever: Any = None,
-    web: Any = None,
-    flags: Flags | None = None,
-    fallback: Evaluator | None = None,
-    referee: Evaluator | None = None,
-    meter: Meter | None = None,
-    messages: Sequence[Message] = (),
-    **values: Any,
-) -> Turn:
-    """Runs one turn of a preset with scripted tools."""
-    tools = tools_of(
-        preset, judge, role=role, retriever=retriever, web=web, flags=flags, fallback=fallback, referee=referee,
-        meter=meter, **values,
-    )  # fmt: skip
-    state = asyncio.run(_run(preset, tools, messages))
+def run_turn(preset: Preset, judge: Evaluator, *, messages: Sequence[Message] = (), **values: Any) -> Turn:
+    """Runs one turn of a preset with scripted tools; ``values`` are those of ``tools_of``."""
+    state = asyncio.run(_run(preset, tools_of(preset, judge, **values), messages))
     return Turn(state, [step.node for step in state["trace"]])
 
 
@@ -294,16 +279,32 @@ def tools_of(
     )
 
 
+def start_of(preset: Preset, messages: Sequence[Message] = (), text: str = "What is alpha?") -> Any:
+    """The state that a turn begins with."""
+    known = {"user_text": text, "mode": preset.mode, "messages": tuple(messages), "user": "u"}
+    return {**known, "iteration_count": 0, "retry_count": 0}
+
+
+def events_of(preset: Preset, tools: Tools, messages: Sequence[Message] = ()) -> list[TurnEvent]:
+    """All that a turn tells while it runs."""
+
+    async def all_of() -> list[TurnEvent]:
+        turn = flow.Turn(preset, compile_preset(preset), tools)
+        return [event async for event in flow.run(turn, start_of(preset, messages))]
+
+    return asyncio.run(all_of())
+
+
+def answer_of(preset: Preset, tools: Tools, messages: Sequence[Message] = ()) -> Answer:
+    """What a turn ends with."""
+    last = events_of(preset, tools, messages)[-1]
+    assert isinstance(last, TurnFinished)
+    return last.answer
+
+
 async def _run(preset: Preset, tools: Tools, messages: Sequence[Message]) -> AgentState:
-    start = {
-        "user_text": "What is alpha?",
-        "mode": preset.mode,
-        "messages": tuple(messages),
-        "user": "u",
-        "iteration_count": 0,
-        "retry_count": 0,
-    }
+    start = start_of(preset, messages)
     limit = preset.max_visits(tools.flags) + 1
     state: AgentState = await compile_preset(preset).ainvoke(start, config={"recursion_limit": limit}, context=tools)
-    assert outcome(state, preset.name, tools.meter, "t").stop_reason == state["stop_reason"]
+    assert flow.outcome(state, preset.name, tools.meter, "t").stop_reason == state["stop_reason"]
     return state
