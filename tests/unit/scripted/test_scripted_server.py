@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import os
 import signal
 import socket
@@ -50,6 +51,23 @@ def tool(name: str) -> dict[str, object]:
 
 
 class TestAnswers:
+    @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "grade"}}])
+    def test_an_object_for_a_forced_tool(self, server: ScriptedServer, client: openai.OpenAI, choice: object) -> None:
+        server.use([Rule(When(job="grade", form="tool"), {"sufficiency": 0.8})])
+        message = ask(client, tools=[tool("grade"), tool("other")], tool_choice=choice).choices[0].message
+        assert message.content is None
+        assert message.tool_calls[0].function.name == "grade"
+        assert json.loads(message.tool_calls[0].function.arguments) == {"sufficiency": 0.8}
+
+    def test_a_tool_call_is_streamed(self, server: ScriptedServer, client: openai.OpenAI) -> None:
+        server.use([Rule(When(), {"sufficiency": 0.8, "reason": "one of them says it"})])
+        choice = {"type": "function", "function": {"name": "grade"}}
+        pieces = ask(client, tools=[tool("grade")], tool_choice=choice, stream=True)
+        calls = [call for piece in pieces for c in piece.choices for call in c.delta.tool_calls or []]
+        assert calls[0].function.name == "grade"
+        arguments = "".join(call.function.arguments for call in calls)
+        assert json.loads(arguments)["reason"] == "one of them says it"
+
     def test_the_token_limit_cuts(self, server: ScriptedServer, client: openai.OpenAI) -> None:
         server.use([Rule(When(), "word " * 100)])
         choice = ask(client, max_tokens=5).choices[0]
