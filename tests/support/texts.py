@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from selfright.domain.answers import Citation, Draft, Sentence
 from selfright.domain.composing import compose
@@ -51,6 +52,11 @@ def passage(text: str, document: str = "doc.md", title: str = "", section: str =
     return Passage(f"{document}#{start}", document, title, text, start, end, section, language_of(text))
 
 
+def named(name: str, text: str) -> Passage:
+    """A passage whose id is the name."""
+    return replace(passage(text, name), id=name)
+
+
 def strip(source: Passage, score: float = 0.8, text: str | None = None) -> Strip:
     """The strip of ``source`` that reads ``text``; all of it by default."""
     shown = source.text if text is None else text
@@ -72,3 +78,20 @@ def draft(*sentences: str, cites: Passage | None = None) -> Draft:
         else ()
     )
     return Draft(compose(said), said, citations)
+
+
+# Passages that several files ask about.
+KETTLE = passage(
+    "The K7 kettle holds 2 litres. Descale the kettle every 3 months with citric acid. Bleach must not be used.",
+    "k7.md",
+    "Kettle K7",
+)
+TOASTER = passage("The T2 toaster browns four slices of bread in 90 seconds.", "t2.md", "Toaster T2")
+SIDE_EFFECTS = (
+    passage(
+        "메트포르민의 주요 부작용: 위장 장애(설사, 구토), 드물게 유산증(lactic acidosis) 발생 가능.\n"
+        "금기: 신부전 환자, 심부전 환자는 사용 금지.",
+        "1.md",
+    ),
+    passage("메트포르민 복용 시 비타민 B12 결핍 가능. 장기 복용 환자는 정기 검사 필요.", "2.md"),
+)

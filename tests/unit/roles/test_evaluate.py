@@ -18,23 +18,9 @@ from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
 from selfright.roles.questions import AnswerType, answer_type_match
-from tests.support.texts import analyzer, draft, hits, passage
+from tests.support.texts import KETTLE, SIDE_EFFECTS, TOASTER, analyzer, draft, hits, passage
 
-KETTLE = passage(
-    "The K7 kettle holds 2 litres. Descale the kettle every 3 months with citric acid. Bleach must not be used.",
-    "k7.md",
-    "Kettle K7",
-)
-TOASTER = passage("The T2 toaster browns four slices of bread in 90 seconds.", "t2.md", "Toaster T2")
 KOREAN = passage("전기 주전자 K7은 물 2리터를 끓입니다. 석회는 3개월마다 구연산으로 제거합니다.", "ko.md", "주전자 K7")
-SIDE_EFFECTS = (
-    passage(
-        "메트포르민의 주요 부작용: 위장 장애(설사, 구토), 드물게 유산증(lactic acidosis) 발생 가능.\n"
-        "금기: 신부전 환자, 심부전 환자는 사용 금지.",
-        "1.md",
-    ),
-    passage("메트포르민 복용 시 비타민 B12 결핍 가능. 장기 복용 환자는 정기 검사 필요.", "2.md"),
-)
 ANALYZER = analyzer(*(p.text for p in (KETTLE, TOASTER, KOREAN, *SIDE_EFFECTS)))
 VIEWS = PairViews(load_net())
 EVALUATOR = LocalEvaluator(ANALYZER, ClaimNli(reader=VIEWS.claims), VIEWS.questions)

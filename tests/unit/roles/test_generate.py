@@ -87,10 +87,6 @@ def in_context(question: str, piece: AnswerUnit) -> float:
     return judged.coverage
 
 
-def test_says_that_it_needs_documents() -> None:
-    assert OfflineGenerator(ANALYZER).needs_documents
-
-
 def test_answers_with_the_sentence_and_cites_its_exact_span() -> None:
     draft = ask("How often should I descale the kettle?")
     assert draft.text == "Descale the kettle every 3 months. [1]"
@@ -381,20 +377,21 @@ def test_nothing_relevant_is_refused_in_the_language_of_the_question(question: s
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("Hello!", "Hello"), ("Thank you so much", "welcome"), ("goodbye", "Goodbye"), ("what can you do?", "Selfright")],
+    [
+        *(
+            ("Hello!", "Hello"),
+            ("Thank you so much", "welcome"),
+            ("goodbye", "Goodbye"),
+            ("what can you do?", "Selfright"),
+        ),
+        *(("안녕하세요", "안녕하세요"), ("고마워요", "도움이 되었다니"), ("잘 가", "안녕히 가세요")),
+    ],
 )
 def test_small_talk_gets_a_short_fitting_reply(text: str, expected: str) -> None:
     draft = write(text, query_class=QueryClass.CHITCHAT)
     assert expected in draft.text
     assert not draft.refused
     assert not draft.citations
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("안녕하세요", "안녕하세요"), ("고마워요", "도움이 되었다니"), ("잘 가", "안녕히 가세요")]
-)
-def test_small_talk_in_korean(text: str, expected: str) -> None:
-    assert expected in write(text, query_class=QueryClass.CHITCHAT).text
 
 
 def test_a_summary_is_longer_and_in_reading_order() -> None:

@@ -20,12 +20,7 @@ from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.reading import QuestionFeatures
 from selfright.roles.similarity import SentenceSimilarity
 from tests.support.texts import analyzer, hits
-from tests.support.texts import passage as passage_of
-
-
-def passage(name: str, text: str) -> Passage:
-    return replace(passage_of(text, name), id=name)
-
+from tests.support.texts import named as passage
 
 ANSWER = passage("a", "Compaction runs every night at 02:00 and rewrites the log. It needs free disk space.")
 NEAR = passage("b", "Compaction can be switched off. Old keys then stay in the log.")

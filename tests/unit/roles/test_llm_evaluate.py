@@ -23,22 +23,8 @@ from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.evaluate.reading import Judgement, read_judgement
 from selfright.roles.model_calls import EVALUATION_SCHEMA, JudgingMode
 from tests.support.chat import Scripted, ScriptedChat
-from tests.support.texts import analyzer, draft, hits, passage
+from tests.support.texts import KETTLE, SIDE_EFFECTS, TOASTER, analyzer, draft, hits
 
-KETTLE = passage(
-    "The K7 kettle holds 2 litres. Descale the kettle every 3 months with citric acid. Bleach must not be used.",
-    "k7.md",
-    "Kettle K7",
-)
-TOASTER = passage("The T2 toaster browns four slices of bread in 90 seconds.", "t2.md", "Toaster T2")
-SIDE_EFFECTS = (
-    passage(
-        "메트포르민의 주요 부작용: 위장 장애(설사, 구토), 드물게 유산증(lactic acidosis) 발생 가능.\n"
-        "금기: 신부전 환자, 심부전 환자는 사용 금지.",
-        "1.md",
-    ),
-    passage("메트포르민 복용 시 비타민 B12 결핍 가능. 장기 복용 환자는 정기 검사 필요.", "2.md"),
-)
 ANALYZER = analyzer(*(p.text for p in (KETTLE, TOASTER, *SIDE_EFFECTS)))
 HOW_OFTEN = "How often should the kettle be descaled?"
 VERBATIM = "Descale the kettle every 3 months with citric acid."
