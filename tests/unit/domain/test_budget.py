@@ -20,15 +20,13 @@ def meter(max_llm_calls: int = 3) -> Meter:
     return Meter(max_llm_calls, max_tokens=1000, deadline_s=10.0, clock=Clock())
 
 
-@pytest.mark.parametrize(("calls", "spent"), [(0, False), (1, False), (2, True), (3, True)])
-def test_the_last_call_is_held_back(calls: int, spent: bool) -> None:
-    turn = meter()
+@pytest.mark.parametrize(
+    ("most", "calls", "spent"), [(3, 0, False), (3, 1, False), (3, 2, True), (3, 3, True), (1, 0, True)]
+)
+def test_the_last_call_is_held_back(most: int, calls: int, spent: bool) -> None:
+    turn = meter(most)
     turn.llm_calls = calls
     assert turn.calls_spent is spent
-
-
-def test_a_single_call_is_kept_for_the_answer() -> None:
-    assert meter(max_llm_calls=1).calls_spent
 
 
 @pytest.mark.parametrize(("prompt", "completion", "spent"), [(600, 399, False), (600, 400, True), (1200, 0, True)])

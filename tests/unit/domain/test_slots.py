@@ -24,20 +24,13 @@ def test_repeats_are_said_once_in_order() -> None:
     assert profile.values("topic") == ("backup", "locks")
 
 
-def test_an_unknown_kind_has_no_values() -> None:
-    assert Profile().values("topic") == ()
-
-
 def test_plain_facts_become_slots_without_a_place_in_a_message() -> None:
-    profile = Profile.of({"age": 60, "topics": ["backup", "", "locks"], "team": "", "lead": None})
+    profile = Profile.of({"age": 60, "topics": ["backup", "", "locks"], "team": "", "lead": None, "retries": 0})
     assert profile.values("age") == ("60",)
     assert profile.values("topics") == ("backup", "locks")
-    assert {slot.name for slot in profile.slots} == {"age", "topics"}
+    assert profile.values("retries") == ("0",)
+    assert {slot.name for slot in profile.slots} == {"age", "topics", "retries"}
     assert {(slot.start, slot.end) for slot in profile.slots} == {(-1, -1)}
-
-
-def test_nought_is_a_fact() -> None:
-    assert Profile.of({"retries": 0}).values("retries") == ("0",)
 
 
 def test_more_facts_than_can_be_held_against_one_another_are_refused() -> None:

@@ -27,12 +27,6 @@ def filled(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def test_rows_are_there_again(tmp_path: Path) -> None:
-    filled(tmp_path / "out" / "rows.jsonl")
-    with RowLog(tmp_path / "out" / "rows.jsonl", PLAN) as log:
-        assert log.rows == {("ba sic", one.question_id): one for one in ROWS}
-
-
 def test_a_row_is_in_the_file_before_the_next_is_asked(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     with RowLog(path, PLAN) as log:

@@ -47,11 +47,6 @@ def test_the_longest_step_has_the_longest_bar() -> None:
     assert rows["rewrite"] == 1
 
 
-def test_an_outline_is_drawn_without_content() -> None:
-    outline = trace(content=False)
-    assert SAID not in draw_trace(outline)
-
-
 def test_a_turn_that_an_error_ended_is_drawn_as_far_as_it_came() -> None:
     one = broken(
         "ab" * 16, 1.0, Scope("u"), ORIGINS, [Step("retrieve", 0.5, NodeOutcome(passages=8))], 2.0, RuntimeError()

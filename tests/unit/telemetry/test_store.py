@@ -1,6 +1,5 @@
 import logging
 import os
-import stat
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,14 +28,6 @@ def test_files_of_before_names_told_the_user_are_read_and_dropped(tmp_path: Path
     for number in (2, 3):
         store.write(trace(number))
     assert ids(store) == [3, 2]
-
-
-def test_only_the_owner_may_read(tmp_path: Path) -> None:
-    store = TraceStore(tmp_path / "home" / "traces")
-    store.write(trace(1))
-    (path,) = (tmp_path / "home" / "traces").iterdir()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 def test_a_torn_line_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+import zlib
 from pathlib import Path
 
 import pytest
@@ -84,24 +85,13 @@ def test_a_file_that_failed_is_tried_again(
     cache.close()
 
 
-def test_a_damaged_entry_is_no_entry(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stored", [b"\x00\xff", zlib.compress(b" " * 60_000_000, 9)], ids=["damaged", "a bomb"])
+def test_an_entry_that_cannot_be_unpacked_is_none(tmp_path: Path, stored: bytes) -> None:
     cache = WebCache(tmp_path / "c")
     cache.put("x" * 100, "a")
     cache.close()
     with sqlite3.connect(tmp_path / "c") as connection:
-        connection.execute("UPDATE entries SET value = x'00ff'")
-    connection.close()
-    assert WebCache(tmp_path / "c").get("a") is None
-
-
-def test_a_bomb_in_the_file_is_no_entry(tmp_path: Path) -> None:
-    import zlib
-
-    cache = WebCache(tmp_path / "c")
-    cache.put("x", "a")
-    cache.close()
-    with sqlite3.connect(tmp_path / "c") as connection:
-        connection.execute("UPDATE entries SET value = ?", (zlib.compress(b" " * 60_000_000, 9),))
+        connection.execute("UPDATE entries SET value = ?", (stored,))
     connection.close()
     cache = WebCache(tmp_path / "c")
     assert cache.get("a") is None
