@@ -292,19 +292,10 @@ def test_what_is_not_known_is_left_out_and_an_address_is_the_source() -> None:
     place = Passage("p#0", "p", "", "a lamp", 2, 8, section="Lamps", url="https://e.org/p")
     told = as_langchain(Hit(place, 0.5, dense=Ranked(2, 0.75), cosine=0.75)).metadata
     assert told == {
-        "document_id": "p",
-        "section": "Lamps",
-        "start": 2,
-        "end": 8,
-        "url": "https://e.org/p",
-        "source": "https://e.org/p",
-        "language": "en",
-        "collection": "default",
-        "rrf_score": 0.5,
-        "dense": 0.75,
-        "dense_rank": 2,
-        "cosine": 0.75,
-    }
+        "document_id": "p", "section": "Lamps", "start": 2, "end": 8, "url": "https://e.org/p",
+        "source": "https://e.org/p", "language": "en", "collection": "default", "rrf_score": 0.5, "dense": 0.75,
+        "dense_rank": 2, "cosine": 0.75,
+    }  # fmt: skip
 
 
 def test_it_works_in_chains_batches_and_running_loops(retriever: SelfrightRetriever) -> None:

@@ -44,14 +44,10 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     documents.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     settings = load_settings(
         {
-            "llm": "local:smollm2",
-            "llm_timeout_s": 300,
-            "llm_attempts": 1,
-            "embedder": "none",
-            "index": folder / "index",
-            "home": folder / "home",
+            "llm": "local:smollm2", "llm_timeout_s": 300, "llm_attempts": 1, "embedder": "none",
+            "index": folder / "index", "home": folder / "home",
         }
-    )
+    )  # fmt: skip
     with open_bench(settings, documents, NoWriter()) as opened:
         yield opened
 
@@ -125,16 +121,9 @@ async def written(bench: Bench) -> None:
 
 
 JOBS: dict[Job, Callable[[Bench], Awaitable[None]]] = {
-    Job.CLASSIFY: classified,
-    Job.GRADE: graded,
-    Job.STRIPS: picked,
-    Job.ANSWER: written,
-    Job.EVALUATE: judged,
-    Job.REWRITE: rewritten,
-    Job.WEB_QUERY: searched,
-    Job.STANDALONE: made_standalone,
-    Job.SUMMARIZE: summed_up,
-}
+    Job.CLASSIFY: classified, Job.GRADE: graded, Job.STRIPS: picked, Job.ANSWER: written, Job.EVALUATE: judged,
+    Job.REWRITE: rewritten, Job.WEB_QUERY: searched, Job.STANDALONE: made_standalone, Job.SUMMARIZE: summed_up,
+}  # fmt: skip
 QUICK = (Job.WEB_QUERY, Job.ANSWER)
 
 

@@ -42,14 +42,10 @@ def model() -> Iterator[ScriptedServer]:
 
 def variables(settings: dict[str, Any], model: ScriptedServer) -> dict[str, str]:
     return {
-        "SELFRIGHT_INDEX": str(settings["path"]),
-        "SELFRIGHT_HOME": str(settings["home"]),
-        "SELFRIGHT_EMBEDDER": "none",
-        "SELFRIGHT_PRESET": "basic",
-        "SELFRIGHT_LLM": "openai:scripted",
-        "SELFRIGHT_BASE_URL": model.url,
-        "OPENAI_API_KEY": "key-of-a-test",
-    }
+        "SELFRIGHT_INDEX": str(settings["path"]), "SELFRIGHT_HOME": str(settings["home"]),
+        "SELFRIGHT_EMBEDDER": "none", "SELFRIGHT_PRESET": "basic", "SELFRIGHT_LLM": "openai:scripted",
+        "SELFRIGHT_BASE_URL": model.url, "OPENAI_API_KEY": "key-of-a-test",
+    }  # fmt: skip
 
 
 class Caller:

@@ -24,17 +24,10 @@ DOCUMENTS = {
 PAGES = {"gradle.html": "<html><title>Gradle</title><p>FxStore is installed with Gradle by one line.</p></html>"}
 
 EVALUATION = {
-    "grounding": 0.9,
-    "completeness": 0.9,
-    "accuracy": 0.9,
-    "answer_quality": "adequate",
-    "confidence": 0.9,
-    "missing_info": [],
-    "improvement_suggestions": [],
-    "needs_retrieval": False,
-    "reason": "it is all there",
+    "grounding": 0.9, "completeness": 0.9, "accuracy": 0.9, "answer_quality": "adequate", "confidence": 0.9,
+    "missing_info": [], "improvement_suggestions": [], "needs_retrieval": False, "reason": "it is all there",
     "claims": [],
-}
+}  # fmt: skip
 WANTING = {
     **EVALUATION,
     "grounding": 0.4,
@@ -97,12 +90,6 @@ def write_index(folder: Path) -> dict[str, Any]:
     with Selfright.open(folder / "index", embedder="none") as selfright:
         selfright.add([documents])
     return {
-        "path": folder / "index",
-        "embedder": "none",
-        "web_provider": "static",
-        "web_folder": pages,
-        "llm": "openai:scripted",
-        "history_limit": 4,
-        "llm_judging": "always",
-        "max_llm_calls": 40,
-    }
+        "path": folder / "index", "embedder": "none", "web_provider": "static", "web_folder": pages,
+        "llm": "openai:scripted", "history_limit": 4, "llm_judging": "always", "max_llm_calls": 40,
+    }  # fmt: skip

@@ -8,15 +8,10 @@ HP = 'xmlns:hp="http://www.hancom.co.kr/hwpml/2011/paragraph" xmlns:hh="http://w
 ODF = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{full}:1.0"'
     for name, full in (
-        ("office", "office"),
-        ("text", "text"),
-        ("table", "table"),
-        ("draw", "drawing"),
-        ("svg", "svg-compatible"),
-        ("style", "style"),
-        ("presentation", "presentation"),
+        ("office", "office"), ("text", "text"), ("table", "table"), ("draw", "drawing"), ("svg", "svg-compatible"),
+        ("style", "style"), ("presentation", "presentation"),
     )
-)
+)  # fmt: skip
 
 
 def zipped(parts: Mapping[str, str]) -> bytes:

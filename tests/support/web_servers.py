@@ -176,23 +176,14 @@ def brave(rows: Iterable[tuple[str, str, str]] = ROWS) -> Answer:
 def searxng(rows: Iterable[tuple[str, str, str]] = ROWS) -> Answer:
     results = [
         {
-            "url": url,
-            "title": title,
-            "content": text,
-            "engine": "e",
-            "engines": ["e"],
-            "score": 1.0,
+            "url": url, "title": title, "content": text, "engine": "e", "engines": ["e"], "score": 1.0,
             "category": "general",
         }
         for url, title, text in rows
-    ]
+    ]  # fmt: skip
     more: dict[str, Any] = {
-        "answers": [],
-        "corrections": [],
-        "infoboxes": [],
-        "suggestions": [],
-        "unresponsive_engines": [],
-    }
+        "answers": [], "corrections": [], "infoboxes": [], "suggestions": [], "unresponsive_engines": [],
+    }  # fmt: skip
     return Answer.json({"query": "q", "number_of_results": 0, "results": results, **more})
 
 

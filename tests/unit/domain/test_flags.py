@@ -83,19 +83,11 @@ def test_a_value_of_the_wrong_kind_is_refused_by_name(name: str, value: object) 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("quality_threshold", 1.01),
-        ("evaluation_threshold", -0.1),
-        ("duplicate_threshold", math.nan),
-        ("min_improvement", math.inf),
-        ("max_refine_iterations", -1),
-        ("max_refine_iterations", 21),
-        ("top_k", 0),
-        ("rrf_k", 0),
-        ("max_llm_calls", 0),
-        ("deadline_s", math.nan),
-        ("deadline_s", -1.0),
+        ("quality_threshold", 1.01), ("evaluation_threshold", -0.1), ("duplicate_threshold", math.nan),
+        ("min_improvement", math.inf), ("max_refine_iterations", -1), ("max_refine_iterations", 21), ("top_k", 0),
+        ("rrf_k", 0), ("max_llm_calls", 0), ("deadline_s", math.nan), ("deadline_s", -1.0),
     ],
-)
+)  # fmt: skip
 def test_limits_have_limits(name: str, value: Any) -> None:
     with pytest.raises(UsageError, match=name):
         Flags(**{name: value})

@@ -16,13 +16,9 @@ SCORES = ("grounding", "completeness", "accuracy", "confidence")
 
 def evaluation(**changed: Any) -> Evaluation:
     said: dict[str, Any] = {
-        "grounding": 0.4,
-        "completeness": 0.3,
-        "accuracy": 0.7,
-        "answer_quality": AnswerQuality.NEEDS_DOCS,
-        "confidence": 0.5,
-        "source": EvaluationSource.LOCAL,
-    }
+        "grounding": 0.4, "completeness": 0.3, "accuracy": 0.7, "answer_quality": AnswerQuality.NEEDS_DOCS,
+        "confidence": 0.5, "source": EvaluationSource.LOCAL,
+    }  # fmt: skip
     return Evaluation(**{**said, **changed})
 
 

@@ -35,13 +35,9 @@ def test_blocks_know_their_kind() -> None:
     text = "# Top\nText one\nText two\n\n- item\n  more\n- item\n| a |\n| b |\n```py\n# no heading\n\nx = 1\n```\nEnd"
     kinds = [(block.kind, text[block.start : block.end].partition("\n")[0]) for block in blocks(text)]
     assert kinds == [
-        ("heading", "# Top"),
-        ("paragraph", "Text one"),
-        ("list", "- item"),
-        ("table", "| a |"),
-        ("code", "```py"),
+        ("heading", "# Top"), ("paragraph", "Text one"), ("list", "- item"), ("table", "| a |"), ("code", "```py"),
         ("paragraph", "End"),
-    ]
+    ]  # fmt: skip
 
 
 def test_a_table_needs_no_bars_at_its_sides() -> None:

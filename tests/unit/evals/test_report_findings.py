@@ -67,16 +67,11 @@ def test_scores_by_pass_are_of_turns_that_went_on_and_keep_the_last() -> None:
 @pytest.mark.parametrize(
     ("metric", "number", "shown"),
     [
-        ("right", 0.4133, "41.3 %"),
-        ("quality", 0.41349, "0.413"),
-        ("llm_calls", 2.1, "2.10"),
-        ("tokens", 12345.6, "12,346"),
-        ("seconds", 0.34, "340 ms"),
-        ("seconds", 0.9996, "1.00 s"),
-        ("seconds", 75.2, "75 s"),
-        ("nDCG@10", None, "–"),
+        ("right", 0.4133, "41.3 %"), ("quality", 0.41349, "0.413"), ("llm_calls", 2.1, "2.10"),
+        ("tokens", 12345.6, "12,346"), ("seconds", 0.34, "340 ms"), ("seconds", 0.9996, "1.00 s"),
+        ("seconds", 75.2, "75 s"), ("nDCG@10", None, "–"),
     ],
-)
+)  # fmt: skip
 def test_figures_are_shown_as_people_read_them(metric: str, number: float | None, shown: str) -> None:
     assert figures.value(metric, number).replace("\N{NO-BREAK SPACE}", " ") == shown
 

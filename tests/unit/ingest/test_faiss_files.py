@@ -45,15 +45,10 @@ def saved(tmp_path: Path, matrix: NDArray[np.float32]) -> Callable[..., Path]:
 @pytest.mark.parametrize(
     ("kind", "close"),
     [
-        ("Flat", 0),
-        ("HNSW8,Flat", 0),
-        ("IVF4,Flat", 0),
-        ("Flat,RFlat", 0),
-        ("SQ8", 0.02),
-        ("IVF4,SQ8", 0.02),
+        ("Flat", 0), ("HNSW8,Flat", 0), ("IVF4,Flat", 0), ("Flat,RFlat", 0), ("SQ8", 0.02), ("IVF4,SQ8", 0.02),
         ("HNSW8,SQ8", 0.02),
     ],
-)
+)  # fmt: skip
 def test_vectors_come_back(saved: Callable[..., Path], matrix: NDArray[np.float32], kind: str, close: float) -> None:
     vectors = FaissVectors(saved(kind))
     assert (vectors.count, vectors.dimension) == (COUNT, DIMENSION)

@@ -178,12 +178,8 @@ def test_merged_header_cells_name_each_column_below(read_one: ReadOne) -> None:
     merged = [((0, 0), (0, 1)), ((1, 0), (2, 0)), ((3, 0), (4, 0))]
     north, south = tables(read_one("m.pdf", pdf(grid(rows, merged=merged))).text)[0]
     assert north == {
-        "지역": "북부",
-        "2025 – 대수": "11",
-        "2025 – 매출": "120",
-        "2026 – 대수": "14",
-        "2026 – 매출": "155",
-    }
+        "지역": "북부", "2025 – 대수": "11", "2025 – 매출": "120", "2026 – 대수": "14", "2026 – 매출": "155",
+    }  # fmt: skip
     assert south["2026 – 매출"] == "99"
 
 

@@ -44,19 +44,12 @@ def test_numbers_of_headings_by_their_styles(read_one: ReadOne) -> None:
 @pytest.mark.parametrize(
     ("form", "text", "second"),
     [
-        ("decimal", "%1.", "2. b"),
-        ("decimal", "제%1조", "- 제2조 b"),
-        ("ganada", "%1.", "나. b"),
-        ("decimalEnclosedCircle", "%1", "② b"),
-        ("lowerLetter", "%1)", "- b) b"),
-        ("upperRoman", "%1.", "- II. b"),
-        ("decimalZero", "%1", "- 02 b"),
-        ("koreanDigital", "%1.", "이. b"),
-        ("chosung", "(%1)", "- (ㄴ) b"),
-        ("bullet", "·", "- b"),
-        ("none", "", "b"),
+        ("decimal", "%1.", "2. b"), ("decimal", "제%1조", "- 제2조 b"), ("ganada", "%1.", "나. b"),
+        ("decimalEnclosedCircle", "%1", "② b"), ("lowerLetter", "%1)", "- b) b"), ("upperRoman", "%1.", "- II. b"),
+        ("decimalZero", "%1", "- 02 b"), ("koreanDigital", "%1.", "이. b"), ("chosung", "(%1)", "- (ㄴ) b"),
+        ("bullet", "·", "- b"), ("none", "", "b"),
     ],
-)
+)  # fmt: skip
 def test_a_number_is_the_one_that_word_shows(read_one: ReadOne, form: str, text: str, second: str) -> None:
     numbering = levels((form, text)) + lists(0)
     body = p("a", numbered=(1, 0)) + p("b", numbered=(1, 0))

@@ -43,15 +43,10 @@ def test_what_may_pass_is_unavailable(status: int) -> None:
 @pytest.mark.parametrize(
     ("status", "advice"),
     [
-        (400, "take the request"),
-        (401, "OPENAI_API_KEY"),
-        (402, "credit"),
-        (403, "permissions"),
-        (404, "name"),
-        (413, "too long"),
-        (422, "take the request"),
+        (400, "take the request"), (401, "OPENAI_API_KEY"), (402, "credit"), (403, "permissions"), (404, "name"),
+        (413, "too long"), (422, "take the request"),
     ],
-)
+)  # fmt: skip
 def test_what_will_not_pass_is_rejected_with_advice(status: int, advice: str) -> None:
     failure = translate_error(Failed(status_code=status), "openai:gpt-4o-mini", "OPENAI_API_KEY")
     assert isinstance(failure, ModelRejected)

@@ -108,16 +108,11 @@ def test_a_turn_says_so_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixt
 @pytest.mark.parametrize(
     ("address", "own"),
     [
-        ("http://127.0.0.1:8000/v1", True),
-        ("http://LOCALHOST", True),
-        ("http://a.localhost:1", True),
-        ("http://[::1]:8000", True),
-        ("0.0.0.0:11434", True),
-        (":11434", True),
-        ("http://192.168.1.7", False),
+        ("http://127.0.0.1:8000/v1", True), ("http://LOCALHOST", True), ("http://a.localhost:1", True),
+        ("http://[::1]:8000", True), ("0.0.0.0:11434", True), (":11434", True), ("http://192.168.1.7", False),
         ("https://localhost.example.org", False),
     ],
-)
+)  # fmt: skip
 def test_which_addresses_are_this_machines(address: str, own: bool) -> None:
     assert is_loopback(address) is own
 

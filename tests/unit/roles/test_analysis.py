@@ -106,15 +106,11 @@ def test_quantities_do_not_overlap_and_come_in_order(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("It does not work.", True),
-        ("It is not only fast but small.", False),
-        ("See No. 5", False),
-        ("함께 먹으면 안 된다", True),
-        ("안내 문서", False),
-        ("반드시 먹지 않으면 안 된다", False),
+        ("It does not work.", True), ("It is not only fast but small.", False), ("See No. 5", False),
+        ("함께 먹으면 안 된다", True), ("안내 문서", False), ("반드시 먹지 않으면 안 된다", False),
         ("부작용이 없다", True),
     ],
-)
+)  # fmt: skip
 def test_negation(text: str, expected: bool) -> None:
     assert is_negated(text) is expected
 

@@ -30,17 +30,9 @@ HOW_OFTEN = "How often should the kettle be descaled?"
 VERBATIM = "Descale the kettle every 3 months with citric acid."
 LOOSE = "Scale is best removed four times a year."
 GOOD: dict[str, Any] = {
-    "grounding": 0.9,
-    "completeness": 0.8,
-    "accuracy": 1.0,
-    "answer_quality": "adequate",
-    "confidence": 0.9,
-    "missing_info": [],
-    "improvement_suggestions": [],
-    "needs_retrieval": False,
-    "reason": "It answers.",
-    "claims": [],
-}
+    "grounding": 0.9, "completeness": 0.8, "accuracy": 1.0, "answer_quality": "adequate", "confidence": 0.9,
+    "missing_info": [], "improvement_suggestions": [], "needs_retrieval": False, "reason": "It answers.", "claims": [],
+}  # fmt: skip
 
 
 def request(

@@ -36,16 +36,9 @@ OFFLINE = OfflineRewriter(
     analyzer("메트포르민의 부작용", "당뇨병 환자", "How is a kettle descaled?", "kettle", "bread")
 )
 DOWN: list[Scripted] = [
-    ModelUnavailable("down"),
-    ModelRejected("no key"),
-    BudgetSpent("spent"),
-    ReplyUnusable("empty"),
-    ChatReply("", Finish.REFUSED),
-    ChatReply("half a que", Finish.LENGTH),
-    " \n",
-    "?!",
-    "word " * 100,
-]
+    ModelUnavailable("down"), ModelRejected("no key"), BudgetSpent("spent"), ReplyUnusable("empty"),
+    ChatReply("", Finish.REFUSED), ChatReply("half a que", Finish.LENGTH), " \n", "?!", "word " * 100,
+]  # fmt: skip
 
 
 def rewriter(*replies: Scripted, judging: JudgingMode = "cascade") -> tuple[QueryRewriter, ScriptedChat]:

@@ -99,14 +99,10 @@ def test_what_the_model_writes_is_bounded() -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        ModelUnavailable("down"),
-        BudgetSpent("x"),
-        ReplyUnusable("x"),
-        "  ",
-        ChatReply("half", Finish.LENGTH),
+        ModelUnavailable("down"), BudgetSpent("x"), ReplyUnusable("x"), "  ", ChatReply("half", Finish.LENGTH),
         ChatReply("no", Finish.REFUSED),
     ],
-)
+)  # fmt: skip
 def test_the_offline_summary_stands_in(reply: Scripted) -> None:
     assert model(reply)[0] == offline("before", *exchange("Two?", "2."))
 

@@ -92,13 +92,9 @@ def test_a_turn_holds_its_nodes_and_they_hold_their_calls(
         if span.parent
     }
     assert above == {
-        "retrieve": "invoke_agent selfright",
-        "grade": "invoke_agent selfright",
-        "evaluate": "invoke_agent selfright",
-        "retrieval": "retrieve",
-        "execute_tool web_search": "grade",
-        "chat m": "grade",
-    }
+        "retrieve": "invoke_agent selfright", "grade": "invoke_agent selfright", "evaluate": "invoke_agent selfright",
+        "retrieval": "retrieve", "execute_tool web_search": "grade", "chat m": "grade",
+    }  # fmt: skip
     assert len({span.context.trace_id for span in spans.values()}) == 1
 
 

@@ -80,14 +80,9 @@ def test_both_languages_speak_of_the_same_things() -> None:
 @pytest.mark.parametrize(
     ("word", "mark", "expected"),
     [
-        ("배낭", "은", "은"),
-        ("벨토리", "이", "가"),
-        ("3kg", "을", "을"),
-        ("서울", "으로", "로"),
-        ("20cm", "으로", "로"),
-        ("80", "을", "을"),
-        ("95", "을", "를"),
+        ("배낭", "은", "은"), ("벨토리", "이", "가"), ("3kg", "을", "을"), ("서울", "으로", "로"),
+        ("20cm", "으로", "로"), ("80", "을", "을"), ("95", "을", "를"),
     ],
-)
+)  # fmt: skip
 def test_particles_follow_the_sound_before_them(word: str, mark: str, expected: str) -> None:
     assert particle(word, mark) == expected

@@ -71,13 +71,9 @@ def a_turn(said: str) -> Turn:
     claim = {"text": said, "status": said, "citations": [1]}
     evaluation = {**EVALUATION, "claims": [claim], "missing_info": [said], "source": said, "reason": said}
     step = {
-        "query": said,
-        "verdict": "correct",
-        "overall": 0.5,
-        "documents": [said],
-        "improvement": 0.1,
+        "query": said, "verdict": "correct", "overall": 0.5, "documents": [said], "improvement": 0.1,
         "duplicate_share": 0.2,
-    }
+    }  # fmt: skip
     fields = {"title": said, "section": said, "url": said}
     answer = reply(
         said, language=said, citations=[cited(1, 0, 3, said, **fields), cited(2, 90, 99, "other", **fields)],

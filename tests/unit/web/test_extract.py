@@ -115,14 +115,10 @@ def test_what_is_shown_stays(shown: str) -> None:
 @pytest.mark.parametrize(
     ("encoding", "charset", "meta"),
     [
-        ("utf-8", None, ""),
-        ("euc-kr", "euc-kr", ""),
-        ("cp949", None, '<meta charset="euc-kr">'),
-        ("cp949", None, ""),
-        ("utf-16", None, ""),
-        ("utf-8-sig", "iso-8859-1", ""),
+        ("utf-8", None, ""), ("euc-kr", "euc-kr", ""), ("cp949", None, '<meta charset="euc-kr">'), ("cp949", None, ""),
+        ("utf-16", None, ""), ("utf-8-sig", "iso-8859-1", ""),
     ],
-)
+)  # fmt: skip
 def test_encodings(encoding: str, charset: str | None, meta: str) -> None:
     html = PAGE.replace("<head>", f"<head>{meta}")
     assert "안전 밸브는 2바에서 열립니다." in read(html.encode(encoding), charset=charset).text
