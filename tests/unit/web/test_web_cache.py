@@ -85,7 +85,9 @@ def test_a_file_that_failed_is_tried_again(
     cache.close()
 
 
-@pytest.mark.parametrize("stored", [b"\x00\xff", zlib.compress(b" " * 60_000_000, 9)], ids=["damaged", "a bomb"])
+@pytest.mark.parametrize(
+    "stored", [b"\x00\xff", zlib.compress(b'"%s"' % (b" " * 60_000_000), 9)], ids=["damaged", "a bomb"]
+)
 def test_an_entry_that_cannot_be_unpacked_is_none(tmp_path: Path, stored: bytes) -> None:
     cache = WebCache(tmp_path / "c")
     cache.put("x" * 100, "a")
