@@ -131,7 +131,7 @@ def test_graph_and_config(cli: Cli) -> None:
     assert json.loads(cli("config", "--set", "top_k=3", "--json").out)["flags"]["top_k"] == 3
 
 
-def test_chat_understands_a_follow_up(cli: Cli, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chat_answers_and_takes_commands(cli: Cli, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = iter(["Who is the harbour master?", "/sources", "/nonsense", "/help", "", "/quit"])
     monkeypatch.setattr("builtins.input", lambda _: next(lines))
     outcome = cli("chat", "--index", indexed)

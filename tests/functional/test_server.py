@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.service import DOCUMENTS, QUESTION, Running, http_client, serving, write_index
 
+ASKED_TWICE = {"question": "a", "session": "s", "history": [{"role": "user", "content": "hello"}]}
 NO_COLLECTION = "collection_not_found"
 Endpoint = tuple[str, str]
 Test = Callable[[httpx.Client], None]
@@ -348,6 +349,7 @@ def test_a_refused_method_names_the_one_that_is_taken(http: httpx.Client) -> Non
         ({"method": "POST", "url": "/v1/ask", "json": {"question": "a" * 10_001}}, 400, "bad_request"),
         ({"method": "POST", "url": "/v1/ask", "json": {"question": "a", "sesion": "s"}}, 400, "bad_request"),
         ({"method": "POST", "url": "/v1/ask", "json": {"question": "a", "preset": "fulll"}}, 400, "bad_request"),
+        ({"method": "POST", "url": "/v1/ask", "json": ASKED_TWICE}, 400, "bad_request"),
         ({"method": "POST", "url": "/v1/ask", "json": {"question": "a", "flags": {"topk": 1}}}, 400, "bad_request"),
         ({"method": "POST", "url": "/v1/search", "json": {"query": "a", "collections": ["x"]}}, 404, NO_COLLECTION),
         ({"method": "POST", "url": "/v1/search", "json": {"query": "a", "k": 0}}, 400, "bad_request"),
@@ -378,11 +380,6 @@ def test_lone_surrogates_of_a_callers_own_do_no_harm(http: httpx.Client) -> None
         body = {"question": "And who signs the log?", "profile": profile, "history": history}
         reply = http.post("/v1/ask", content=json.dumps(body), headers={"content-type": "application/json"})
         assert reply.status_code == status
-
-
-def test_a_session_and_a_history_do_not_go_together(http: httpx.Client) -> None:
-    body = {"question": QUESTION, "session": "s", "history": [{"role": "user", "content": "hello"}]}
-    assert "either 'session' or 'history'" in http.post("/v1/ask", json=body).json()["error"]["message"]
 
 
 def test_the_body_of_a_reply_does_not_wait_for_the_caller_to_acknowledge_its_head(

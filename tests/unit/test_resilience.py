@@ -1,19 +1,11 @@
 """A circuit breaker opens after failures in a row, lets one call try after the pause, and is safe between threads."""
 
 import threading
-from dataclasses import dataclass
 
 import pytest
 
 from selfright.resilience import Breaker, Breakers
-
-
-@dataclass
-class Clock:
-    now: float = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.support.waiting import Clock
 
 
 @pytest.fixture

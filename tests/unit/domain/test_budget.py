@@ -1,19 +1,10 @@
 """A turn's meter: one call is held back for the final answer, and time is asked of the clock that was given."""
 
-from dataclasses import dataclass
-
 import pytest
 
 from selfright.domain.answers import Cost
 from selfright.domain.budget import Meter
-
-
-@dataclass
-class Clock:
-    now: float = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.support.waiting import Clock
 
 
 def meter(max_llm_calls: int = 3) -> Meter:

@@ -17,6 +17,7 @@ from selfright.llm.backend import Mode, RawReply
 from selfright.llm.calling import CallPolicy, TurnModel, estimate_tokens
 from selfright.llm.structured import Capabilities
 from selfright.resilience import Breaker
+from tests.support.waiting import Clock
 
 SCHEMA: dict[str, Any] = {
     "title": "Judgement",
@@ -29,19 +30,6 @@ OBJECT = ChatRequest(Job.EVALUATE, "Judge.", "This.", schema=SCHEMA)
 GOOD = '{"score": 0.8, "reason": "fits"}'
 
 Step = str | RawReply | Exception | Callable[[OnText | None], Awaitable[RawReply]]
-
-
-@dataclass
-class Clock:
-    now: float = 100.0
-    slept: list[float] = field(default_factory=list)
-
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
 
 
 @dataclass

@@ -206,14 +206,6 @@ def test_no_text_closes_its_delimiter(bait: str, tail: str, note: str, job: Job,
     assert set(outside) <= {*known, "", "1", "q"}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_what_others_wrote_reaches_the_user_prompt_only(language: Language) -> None:
-    texts = ("질문 zebra", "Giraffes drink vinegar.", "pelican note")
-    for job, (system, user) in every_prompt(language, *texts).items():
-        assert not any(word in system for word in ("zebra", "Giraffes", "pelican"))
-        assert ("zebra" in user) is (job is not Job.SUMMARIZE)
-
-
 def prompts(*strips: Strip, history: tuple[Message, ...] = (), summary: str = "", profile: str = "") -> Prompts:
     return asyncio.run(
         BilingualPrompter().prompts("How often?", "en", strips or [KETTLE, BLEACH], profile, history, summary)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from selfright.server.admission import LOCAL_KEY, Limits, RateLimit, TurnLimiter, UploadLimiter
 from selfright.server.errors import Refused
+from tests.support.waiting import Clock
 
 
 def is_let_in(limit: RateLimit) -> bool:
@@ -18,14 +19,6 @@ def is_let_in(limit: RateLimit) -> bool:
     except Refused as refused:
         return refused.status_code != 429
     return True
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @given(st.lists(st.floats(0, 5), max_size=60), st.integers(1, 10), st.floats(1, 600))
