@@ -9,16 +9,14 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import IncompatibleIndex, IndexBusy, IndexNotFound, InputError, StoreError
-from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.opening import OpenedStore, open_store
-from selfright.retrieval.tokenizer import BilingualTokenizer
 from tests.support.embedders import WordHashes
+from tests.support.histories import TOKENIZER
 from tests.support.passages import by_lines, document, ids, search
 
 pytestmark = pytest.mark.skipif(
     not importlib.util.find_spec("milvus_lite"), reason="needs the packages pymilvus and milvus-lite"
 )
-TOKENIZER = BilingualTokenizer(HangulBigrams())
 
 
 def at(file: Path, *, create: bool = True) -> OpenedStore:

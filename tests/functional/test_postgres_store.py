@@ -18,14 +18,13 @@ from selfright.domain.errors import (
     StoreUnavailable,
     UsageError,
 )
-from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.opening import OpenedStore, open_store
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from tests.support.embedders import WordHashes
+from tests.support.histories import TOKENIZER
 from tests.support.passages import by_lines, document, ids, search
 from tests.support.postgres import PostgresServer
 
-TOKENIZER = BilingualTokenizer(HangulBigrams())
 BOATS = [by_lines(document(f"boat{n}", f"Boat {n} has a keel and a sail.", "Boats")) for n in range(3)]
 
 

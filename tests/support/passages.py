@@ -12,6 +12,12 @@ def document(document_id: str, text: str, title: str = "", collection: str = "de
     return Document(document_id, title, text, language_of(text), collection=collection)
 
 
+# A few documents that several files put into stores.
+BOATS = document("boats", "A keel keeps a boat upright.\nA sail needs wind.", "Boats")
+KITES = document("kites", "A kite flies when wind lifts it.", "Kites")
+KOREAN = document("yeon", "연은 바람이 있어야 난다.", "연")
+
+
 def by_lines(source: Document) -> tuple[Document, list[Passage]]:
     """The document with one passage for each line that is not blank."""
     passages: list[Passage] = []

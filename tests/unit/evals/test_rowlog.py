@@ -17,6 +17,7 @@ ROWS = [row(name, {"right": 1.0, "f1": None}) for name in ("등대", "b", "c")]
 
 def kept(path: Path) -> list[Row]:
     with RowLog(path, PLAN) as log:
+        assert {system for system, _ in log.rows} <= {"ba sic"}
         return list(log.rows.values())
 
 
@@ -37,7 +38,7 @@ def test_a_row_is_in_the_file_before_the_next_is_asked(tmp_path: Path) -> None:
 @settings(max_examples=15)
 @given(st.data())
 def test_cut_anywhere_the_whole_rows_before_stay(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    path = tmp_path_factory.mktemp("cut") / "rows.jsonl"
+    path = tmp_path_factory.mktemp("cut") / "out" / "rows.jsonl"
     whole = filled(path)
     cut = data.draw(st.integers(0, len(whole)))
     path.write_bytes(whole[:cut])

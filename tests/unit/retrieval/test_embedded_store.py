@@ -22,16 +22,10 @@ from selfright.domain.passages import DocumentInfo
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval import catalogue
 from selfright.retrieval.fusion import ReciprocalRankFusion
-from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.embedded import EmbeddedStore
-from selfright.retrieval.tokenizer import BilingualTokenizer
 from tests.support.embedders import WordHashes
-from tests.support.passages import by_lines, document, ids, search
-
-TOKENIZER = BilingualTokenizer(HangulBigrams())
-BOATS = document("boats", "A keel keeps a boat upright.\nA sail needs wind.", "Boats")
-KITES = document("kites", "A kite flies when wind lifts it.", "Kites")
-KOREAN = document("yeon", "연은 바람이 있어야 난다.", "연")
+from tests.support.histories import TOKENIZER
+from tests.support.passages import BOATS, KITES, KOREAN, by_lines, document, ids, search
 
 
 @dataclass(frozen=True)

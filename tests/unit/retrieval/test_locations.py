@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import MissingExtra, UsageError
-from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.locations import format_location, is_address, locate
 from selfright.retrieval.stores.opening import folder_of, open_store
-from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.settings import load_settings
-
-TOKENIZER = BilingualTokenizer(HangulBigrams())
+from tests.support.histories import TOKENIZER
 
 
 @pytest.mark.parametrize("path", ["index", "/srv/index", "C:/index", "my:index", Path("postgresql://a/b")])

@@ -173,3 +173,23 @@ def test_a_homonym_is_looked_for_as_the_noun() -> None:
     matcher = TermMatcher(analyzer, analyzer.key_terms("등 통증에는 무엇이 좋나요?"))
     assert matcher.places("등이 아플 때")
     assert not matcher.places("사과, 배 등이 등록되어 있다.")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("What does the IT policy say?", ["it", "policy", "say"]),
+        ("it is what the policy says", ["policy", "says"]),
+        ("the WHO guideline on salt", ["who", "guideline", "salt"]),
+        ("Who wrote the guideline?", ["wrote", "guideline"]),
+        ("Is the office closed in May?", ["office", "closed", "may"]),
+        ("May I work from home?", ["work", "home"]),
+        ("WHO MAY DO IT", ["who", "may", "do", "it"]),  # nothing else would be left
+        ("HOW TO DO IT WITH GIT", ["git"]),  # a headline has no names
+        ("IT 정책", ["it", "정책"]),
+        ("WHO 지침은", ["who", "지침은"]),
+    ],
+)
+def test_a_stop_word_that_is_a_name_is_searched_for(text: str, kept: list[str]) -> None:
+    terms = text.lower().replace("?", "").split()
+    assert content_terms(terms, text) == kept

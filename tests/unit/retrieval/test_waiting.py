@@ -17,11 +17,7 @@ from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER, batch, built_at_once, find, misranked, random_text
-from tests.support.passages import by_lines, document, search
-
-BOATS = document("boats", "A keel keeps a boat upright.\nA sail needs wind.", "Boats")
-KITES = document("kites", "A kite flies when wind lifts it.", "Kites")
-KOREAN = document("yeon", "연은 바람이 있어야 난다.", "연")
+from tests.support.passages import BOATS, KITES, KOREAN, by_lines, document, search
 
 
 class Watched(WordHashes):
