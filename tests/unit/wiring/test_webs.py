@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from selfright.domain.passages import Retrieval, WebFinding
 from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.web.live import Known
+from selfright.wiring.replay_stubs import AbsentWeb
 from selfright.wiring.web import Webs
 
 
@@ -37,3 +38,7 @@ def test_the_web_learns_nothing_of_other_collections() -> None:
         asyncio.run(web.search("q", 3))
     assert index.asked == [("mine",)] * 3
     assert Webs(()).beside(ScopedRetriever(index, Scope("u"))) is None
+
+
+def test_a_web_that_a_replay_no_longer_has_finds_nothing() -> None:
+    assert asyncio.run(AbsentWeb().search("q", 5)).passages == ()
