@@ -87,6 +87,10 @@ def in_context(question: str, piece: AnswerUnit) -> float:
     return judged.coverage
 
 
+def test_says_that_it_needs_documents() -> None:
+    assert OfflineGenerator(ANALYZER).needs_documents
+
+
 def test_answers_with_the_sentence_and_cites_its_exact_span() -> None:
     draft = ask("How often should I descale the kettle?")
     assert draft.text == "Descale the kettle every 3 months. [1]"
