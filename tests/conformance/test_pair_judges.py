@@ -97,7 +97,6 @@ def test_threads_read_what_one_alone_reads(judge: PairJudge) -> None:
 
 
 def test_it_says_which_it_is_and_what_it_reads(judge: PairJudge) -> None:
-    assert judge.name == judge.name
     assert judge.name.isprintable()
     assert 0 < len(judge.name) <= 100
     assert set(judge.languages) <= {"en", "ko"}
