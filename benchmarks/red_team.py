@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.passages import Passage
-from selfright.roles.evidence import visible
+from selfright.roles.visible_text import visible
 from tests.redteam.arena import PRESETS, UNDECIDABLE, Arena, Case, Honest, read_cases, read_honest
 from tests.support.scripted.fake_model import FakeModel
 from tests.support.scripted.server import ScriptedServer

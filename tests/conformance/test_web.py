@@ -11,7 +11,7 @@ import pytest
 from selfright.domain.errors import WebError, WebRejected, WebReplyUnusable, WebUnavailable
 from selfright.domain.passages import Document
 from selfright.web.guard import Guard, Permissions
-from selfright.web.providers.api import Api, ApiPolicy, Result
+from selfright.web.providers.provider import Api, ApiPolicy, Result
 from selfright.web.providers.static import StaticWeb
 from selfright.web.search import ChainedWeb
 from selfright.web.types import RequestCounter, RequestLimits

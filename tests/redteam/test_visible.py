@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfright.domain.passages import Passage
-from selfright.roles.evidence import visible, visible_part
+from selfright.roles.visible_text import visible, visible_part
 from tests.redteam.arena import read_cases, read_honest
 from tests.support.texts import strip
 

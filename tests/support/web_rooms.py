@@ -11,7 +11,7 @@ from selfright.web.guard import Guard
 from selfright.web.live import LiveWeb
 from selfright.web.pages import Pages
 from selfright.web.politeness import HostThrottle, Visitor
-from selfright.web.providers.api import Api, ApiPolicy, Provider
+from selfright.web.providers.provider import Api, ApiPolicy, Provider
 from selfright.web.providers.services import Brave, DuckDuckGo, SearXng, Tavily
 from selfright.web.types import RequestLimits
 

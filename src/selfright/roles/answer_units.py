@@ -14,8 +14,8 @@ from typing import Literal
 from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.text import Block, blocks, has_hangul, sentence_spans
-from selfright.roles.evidence import visible
 from selfright.roles.questions import AnswerType, answer_type, answer_type_match
+from selfright.roles.visible_text import visible
 from selfright.roles.words import content_words
 
 PieceKind = Literal["sentence", "item", "row", "code"]

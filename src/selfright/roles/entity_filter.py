@@ -19,7 +19,7 @@ from selfright.domain.packs import DomainPack
 from selfright.domain.passages import Hit
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TermMatcher, TextAnalyzer
-from selfright.roles.evidence import visible
+from selfright.roles.visible_text import visible
 from selfright.roles.words import mask_stop_words
 
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+(?!\w)")

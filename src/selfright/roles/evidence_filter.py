@@ -10,8 +10,8 @@ from selfright.domain.judgements import Grading
 from selfright.domain.packs import DomainPack
 from selfright.domain.passages import FilteredHits, Hit, Strip
 from selfright.roles.entity_filter import QueryEntities, on_other_subjects, text_as_seen
-from selfright.roles.evidence import visible
 from selfright.roles.trust import TrustFilter
+from selfright.roles.visible_text import visible
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from selfright.domain.judgements import Evaluation
 from selfright.domain.passages import Hit, Language, Passage, Strip
 from selfright.domain.slots import Concern, Slot
 from selfright.domain.text import language_of
-from selfright.roles.evidence import visible, visible_part
 from selfright.roles.prompts import LABELS, SYSTEM, WITHOUT_DOCUMENTS
+from selfright.roles.visible_text import visible, visible_part
 
 Prompts = tuple[str, str]
 """System prompt and user prompt."""

@@ -20,8 +20,8 @@ from selfright.domain.passages import Language, Passage
 from selfright.domain.ports import PairJudge
 from selfright.domain.text import has_hangul, language_of, sentences_of
 from selfright.roles.analysis import Places, TermMatcher, TextAnalyzer
-from selfright.roles.evidence import visible
 from selfright.roles.quantities import Quantity, quantities
+from selfright.roles.visible_text import visible
 
 log = logging.getLogger(__name__)
 

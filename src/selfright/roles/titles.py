@@ -11,7 +11,7 @@ from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.text import blocks
 from selfright.roles.answer_units import AnswerUnit, answer_units
-from selfright.roles.evidence import visible
+from selfright.roles.visible_text import visible
 from selfright.roles.words import content_words
 
 _NUMBER = re.compile(r"^\W*(?:(?:\w+ )?\d{1,3}(?:\.\d{1,3})*\s*[.):]?\s+)?")

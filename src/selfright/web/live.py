@@ -20,7 +20,7 @@ from selfright.domain.passages import Document, Passage, WebFinding
 from selfright.domain.ports import Tokenizer
 from selfright.web.addresses import target_of
 from selfright.web.pages import Pages
-from selfright.web.providers.api import MOST, Provider, Result
+from selfright.web.providers.provider import MOST, Provider, Result
 from selfright.web.search import Bm25, PageIndex, Split, new_passages, passages_of
 from selfright.web.types import RequestCounter
 

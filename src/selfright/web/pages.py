@@ -24,7 +24,7 @@ from selfright.domain.text import language_of
 from selfright.storage.sqlite import LOG_BYTES, CacheFile, Layout, transaction
 from selfright.web.extract import PageReader
 from selfright.web.politeness import Visitor
-from selfright.web.providers.api import Result
+from selfright.web.providers.provider import Result
 from selfright.web.types import RequestCounter
 
 DAY_S = 86_400.0

@@ -15,7 +15,7 @@ from selfright.settings import Settings
 if TYPE_CHECKING:
     from selfright.web.live import Known, LiveWeb
     from selfright.web.pages import Pages, WebCache
-    from selfright.web.providers.api import Provider
+    from selfright.web.providers.provider import Provider
 
     CacheOf = Callable[[], WebCache | None]
     Beside = Callable[[Known], WebSearch]
@@ -103,7 +103,7 @@ def provider_of(name: str, base_url: str | None, environment: Mapping[str, str])
     """One provider by name, at its own or at the given base URL. Raises ``SettingsError``."""
     from selfright.web.addresses import Permissions
     from selfright.web.guard import Guard
-    from selfright.web.providers.api import Api, ApiPolicy, key_from
+    from selfright.web.providers.provider import Api, ApiPolicy, key_from
     from selfright.web.providers.services import SERVICES
 
     kind = SERVICES[name]

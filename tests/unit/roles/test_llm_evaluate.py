@@ -18,9 +18,9 @@ from selfright.domain.text import language_of
 from selfright.domain.value_parsing import score
 from selfright.models.reader import PairViews, load_net
 from selfright.roles.evaluate.completeness import AnswerReader
+from selfright.roles.evaluate.judgement_parsing import Judgement, read_judgement
 from selfright.roles.evaluate.llm import QualityEvaluator, evaluation_of
 from selfright.roles.evaluate.offline import LocalEvaluator
-from selfright.roles.evaluate.reading import Judgement, read_judgement
 from selfright.roles.model_calls import EVALUATION_SCHEMA, JudgingMode
 from tests.support.chat import Scripted, ScriptedChat
 from tests.support.texts import KETTLE, SIDE_EFFECTS, TOASTER, analyzer, draft, hits

@@ -19,8 +19,8 @@ from selfright.roles import reading
 from selfright.roles.calibration.stored import ClaimCalibration, Origin
 from selfright.roles.evaluate.nli import CHARACTERS, MOST_CLAIMS, ClaimNli, stretch
 from selfright.roles.evaluate.offline import LocalEvaluator
-from selfright.roles.evidence import sources
 from selfright.roles.scoring import Blend, Curve
+from selfright.roles.visible_text import sources
 from tests.support.texts import analyzer, hits, passage
 
 LAMP = passage("The lamp of the lighthouse is renewed each spring. The keeper polishes the lens.", "lamp.md")

@@ -13,7 +13,7 @@ from selfright.domain.errors import IndexNotFound, WebUnavailable
 from selfright.domain.passages import Document, WebFinding
 from selfright.web.live import LiveWeb
 from selfright.web.pages import WebCache
-from selfright.web.providers.api import MOST, Result, clean_rows
+from selfright.web.providers.provider import MOST, Result, clean_rows
 from selfright.web.types import RequestCounter
 from tests.support.web_rooms import guard, live
 from tests.support.web_servers import Answer, WebServer, serving, site

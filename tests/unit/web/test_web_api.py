@@ -7,7 +7,7 @@ import pytest
 
 from selfright.domain.errors import SettingsError
 from selfright.resilience import retry_after
-from selfright.web.providers.api import Api, key_from
+from selfright.web.providers.provider import Api, key_from
 from tests.support.web_rooms import guard
 
 

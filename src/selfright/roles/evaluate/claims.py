@@ -9,8 +9,8 @@ from operator import or_
 
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
-from selfright.roles.evidence import Source, letters
 from selfright.roles.quantities import Quantity, quantities
+from selfright.roles.visible_text import Source, letters
 from selfright.roles.words import is_negated
 
 _WINDOW = 2

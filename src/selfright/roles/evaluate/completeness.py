@@ -19,10 +19,10 @@ from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
 from selfright.domain.text import language_of
 from selfright.roles.analysis import Term, TextAnalyzer, distinct
-from selfright.roles.evidence import Source, heading_above
 from selfright.roles.questions import question_parts
 from selfright.roles.reading import read_pairs
 from selfright.roles.rewrite.contextualize import only_names
+from selfright.roles.visible_text import Source, heading_above
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import re
 from selfright.domain.answers import EvaluationRequest
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
 from selfright.domain.passages import Language
-from selfright.roles.evidence import letters
+from selfright.roles.visible_text import letters
 
 LENGTH, EVIDENCE, PERSONALISATION = 0.3, 0.4, 0.3
 CONFIDENCE = 0.3

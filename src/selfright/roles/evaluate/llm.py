@@ -19,13 +19,13 @@ from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import claim_facts
 from selfright.roles.evaluate.completeness import AnswerReader
 from selfright.roles.evaluate.concerns import with_concerns
-from selfright.roles.evaluate.reading import Judgement, SaidClaim, read_judgement
+from selfright.roles.evaluate.judgement_parsing import Judgement, SaidClaim, read_judgement
 from selfright.roles.evaluate.scoring import ADEQUATE_OVERALL, DEFAULT_THRESHOLD, Scores, is_contradicted
 from selfright.roles.evaluate.wording import reason
-from selfright.roles.evidence import letters, sources
 from selfright.roles.markers import without_marks
 from selfright.roles.model_calls import EVALUATION_SCHEMA, OUT_OF_REACH, JudgingMode
 from selfright.roles.prompting import evaluation_prompt, prompt_evidence
+from selfright.roles.visible_text import letters, sources
 from selfright.roles.words import content_words
 
 _UNSTATED_CONFIDENCE = 0.5

@@ -13,9 +13,9 @@ from selfright.domain.text import language_of
 from selfright.roles.calibration.stored import UNCALIBRATED_CLAIMS, ClaimCalibration
 from selfright.roles.evaluate.claims import ClaimFacts, JudgedClaim
 from selfright.roles.evaluate.scoring import UNSUPPORTED, words_support
-from selfright.roles.evidence import Source
 from selfright.roles.reading import WINDOWS, read_pairs, space_out
 from selfright.roles.scoring import Blend, log_odds
+from selfright.roles.visible_text import Source
 
 MOST_CLAIMS = 20
 CHARACTERS = 1_500  # of a passage: with the claim about what networks take that read 512 word pieces

@@ -25,7 +25,7 @@ from selfright.roles.evaluate.scoring import (
     score_answer,
 )
 from selfright.roles.evaluate.wording import reason, suggestion
-from selfright.roles.evidence import Source, sources
+from selfright.roles.visible_text import Source, sources
 
 _MOST_CLAIMS = 40
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from selfright.domain.passages import Hit
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.answer_units import AnswerUnit
-from selfright.roles.evidence import heading_above
 from selfright.roles.generate.layout import NUMBERED
 from selfright.roles.questions import question_parts
 from selfright.roles.reading import QuestionFeatures
 from selfright.roles.selection import ScoredPiece, UnitScorer
+from selfright.roles.visible_text import heading_above
 from selfright.roles.words import word_stems
 
 # How far (log-odds) an entry may be behind the best of its list or table to be said with it: rows are apart from one

@@ -16,11 +16,11 @@ from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.answer_units import AnswerUnit, answer_units, outside_quotes
 from selfright.roles.evaluate.claims import claim_facts
 from selfright.roles.evaluate.scoring import SUPPORTED, claim_support, is_contradicted
-from selfright.roles.evidence import Source, letters, sources
 from selfright.roles.generate.answer_parsing import ParsedSentence
 from selfright.roles.generate.candidates import candidates
 from selfright.roles.questions import AnswerType, answer_type
 from selfright.roles.selection import UnitScorer
+from selfright.roles.visible_text import Source, letters, sources
 from selfright.roles.words import content_words
 
 # The least support that keeps a citation. Lenient beside the judge's 0.5, for one sentence may rest on two passages,

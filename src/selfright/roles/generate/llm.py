@@ -16,11 +16,11 @@ from selfright.domain.errors import ReplyUnusable
 from selfright.domain.judgements import QueryClass
 from selfright.domain.ports import ChatModel, Generator
 from selfright.domain.text import sentence_spans, sentences_of
-from selfright.roles.evidence import letters
 from selfright.roles.generate.answer_parsing import MARKS, MOST_CHARACTERS, ParsedSentence, parse_answer
 from selfright.roles.generate.citation_check import CitationChecker, GroundingCheck
 from selfright.roles.generate.warnings import with_warnings
 from selfright.roles.model_calls import OUT_OF_REACH
+from selfright.roles.visible_text import letters
 from selfright.roles.words import content_words
 
 # Marks of our prompts with or without their brackets ("passage-f1751f20"), of chat templates, and headings.

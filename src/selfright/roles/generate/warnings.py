@@ -7,8 +7,8 @@ from selfright.domain.answers import Draft, GenerationRequest
 from selfright.domain.composing import compose
 from selfright.domain.slots import Concern
 from selfright.roles.answer_units import AnswerUnit, answer_units
-from selfright.roles.evidence import visible_part
 from selfright.roles.generate.layout import draft_of
+from selfright.roles.visible_text import visible_part
 
 _MOST = 2
 _LONGEST = 300

@@ -13,7 +13,6 @@ from selfright.domain.passages import Hit
 from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.stored import UNCALIBRATED, GraderCalibration
-from selfright.roles.evidence import visible
 from selfright.roles.grade.features import features
 from selfright.roles.grade.model import GraderModel, Variant, load_model, set_signals
 from selfright.roles.grade.networks import opinions
@@ -21,6 +20,7 @@ from selfright.roles.questions import question_parts
 from selfright.roles.reading import QuestionFeatures, readings
 from selfright.roles.scoring import Blend, log_odds
 from selfright.roles.similarity import SentenceSimilarity
+from selfright.roles.visible_text import visible
 
 _MOST_HITS = 50
 _LIKELY = 0.5

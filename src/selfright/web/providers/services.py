@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 from selfright.domain.errors import WebReplyUnusable, WebUnavailable
 from selfright.domain.text import has_hangul
-from selfright.web.providers.api import MOST, Api, Result, clean_rows, rows_of
+from selfright.web.providers.provider import MOST, Api, Result, clean_rows, rows_of
 from selfright.web.types import Reply, RequestCounter
 
 if TYPE_CHECKING:

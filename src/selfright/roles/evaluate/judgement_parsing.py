@@ -13,7 +13,7 @@ from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import AnswerQuality, ClaimStatus
 from selfright.domain.value_parsing import score, strings, truth
 from selfright.roles.evaluate.scoring import Scores
-from selfright.roles.evidence import letters
+from selfright.roles.visible_text import letters
 
 T = TypeVar("T")
 
