@@ -52,9 +52,10 @@ def knows(text: str, question: Question) -> float:
 
 
 def holds(request: Request) -> bool:
-    """Whether the answer that is to be judged is the true one."""
+    """Whether the answer that is to be judged is the true one, and the document that says so is shown."""
+    says = any(knows(text, asked(request)) > 0.5 for text in shown(request).values())
     answer = re.search(r"<answer-\w+[^>]*>\n(.*?)\n</answer", request.user, re.DOTALL)
-    return answer is not None and asked(request).true in answer[1]
+    return says and answer is not None and asked(request).true in answer[1]
 
 
 def named(request: Request) -> str:

@@ -18,7 +18,7 @@ from selfright.domain.chat import Job, OnText
 from selfright.domain.errors import RECOVERABLE_ERRORS
 from selfright.domain.judgements import AnswerQuality, Grading, QueryClass
 from selfright.domain.passages import Hit, Language
-from selfright.domain.text import language_of
+from selfright.domain.text import language_of, sentences_of
 from selfright.evals.models.report import CheckReport, JobReport
 from selfright.flow.evidence import whole
 from selfright.wiring.evaluation_run import Bench
@@ -102,9 +102,9 @@ async def check_model(
             partial(_check_grading, bench, q, hits[q.text]) for q in probes.questions if _divides(q, hits[q.text])
         ],
         Job.EVALUATE: [
-            partial(_check_judging, bench, q, hits[q.text], text, holds)
-            for q in probes.questions
-            for text, holds in ((q.true, True), (q.false, False))
+            partial(_check_judging, bench, q, shown, text, holds)
+            for n, q in enumerate(probes.questions)
+            for shown, text, holds in ((hits[q.text], q.true, True), (*_not_holding(n, q, hits[q.text]), False))
         ],
         Job.CLASSIFY: [partial(_check_classifying, bench, m["text"], m["class"]) for m in probes.messages],
         Job.REWRITE: [
@@ -188,6 +188,18 @@ def _order(grading: Grading, hits: Sequence[Hit], question: Question) -> float:
 def _divides(question: Question, hits: Sequence[Hit]) -> bool:
     """Whether there is something to tell apart: a passage that answers, and one that does not."""
     return len({hit.passage.document_id == question.document for hit in hits}) == 2
+
+
+def _not_holding(number: int, question: Question, hits: Sequence[Hit]) -> tuple[Sequence[Hit], str]:
+    """Passages and an answer that is not adequate to them, by turns: a false one; one that no passage supports; what
+    its document says beside the point, as drafts mostly do."""
+    others = [hit for hit in hits if hit.passage.document_id != question.document]
+    if number % 3 == 1 and others:
+        return others, question.true
+    texts = [hit.passage.text for hit in hits if hit not in others]
+    beside = [text[start:end] for text in texts for start, end in sentences_of(text)]
+    beside = [sentence for sentence in beside if question.gold.casefold() not in sentence.casefold()]
+    return hits, beside[-1] if number % 3 == 2 and beside else question.false
 
 
 async def _check_judging(
