@@ -344,14 +344,16 @@ def test_a_draft_before_any_search_is_judged_by_the_model(label: AnswerQuality) 
     ("answer", "label"),
     [("asdf qwer", AnswerQuality.NEEDS_DOCS), ("The kettle should be descaled weekly.", AnswerQuality.ADEQUATE)],
 )
-def test_the_network_has_a_word_on_a_draft_before_any_search(answer: str, label: AnswerQuality) -> None:
-    chat = ScriptedChat([GOOD])
+def test_the_network_has_a_word_where_the_model_was_asked(answer: str, label: AnswerQuality) -> None:
+    chat = ScriptedChat([GOOD, GOOD])
     answering = AnswerReader(ANALYZER, PairViews(load_net()).questions)
     evaluator = QualityEvaluator(chat, LocalEvaluator(ANALYZER), ANALYZER, "cascade", answering)
     judged = asyncio.run(evaluator.evaluate(replace(request(draft(answer)), unsearched=True)))
     assert (judged.answer_quality, judged.source) == (label, EvaluationSource.LLM)
     assert judged.needs_retrieval is (label is AnswerQuality.NEEDS_DOCS)
     assert (judged.completeness < GOOD["completeness"]) is judged.needs_retrieval
+    beside = asyncio.run(evaluator.evaluate(request(draft("asdf qwer"), KETTLE)))
+    assert (beside.answer_quality, beside.source) == (AnswerQuality.NEEDS_DOCS, EvaluationSource.LLM)
 
 
 @pytest.mark.parametrize("label", list(AnswerQuality))

@@ -136,7 +136,7 @@ class QualityEvaluator:
     only if the conversation supports it, or, before any search, if the model says so: what nothing was searched for,
     the local judge can only turn down. ``always``: it is asked each time, except about small talk and refusals, which
     have nothing in them to judge. ``analyzer`` is for checking what it says against numbers and negations;
-    ``answering`` for a word on answers that there are no documents to hold against.
+    ``answering`` for a word where the network is sure that an answer misses the question.
     """
 
     chat: ChatModel
@@ -168,7 +168,7 @@ class QualityEvaluator:
         )
         judgement = _consistent(judgement, request.question)
         judged = evaluation_of(judgement, [one.passage_id for one in prompt_evidence(request)], claims, disputed)
-        return judged if _has_evidence(request) else await self._if_it_answers(judged, request)
+        return await self._if_it_answers(judged, request)
 
     async def _if_it_answers(self, judged: Evaluation, request: EvaluationRequest) -> Evaluation:
         """The model's judgement, unless the network is sure that the draft answers something else or nothing."""
