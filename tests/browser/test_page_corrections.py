@@ -147,9 +147,9 @@ def test_a_turn_can_be_stopped(visit: Visit, stack: Stack) -> None:
     box.locator("textarea").fill(SLOW)
     box.locator("textarea").press("Enter")
     visit.page.locator(".live .path").wait_for()
-    assert not visit.page.get_by_text("broken off").is_visible()
+    assert not visit.page.get_by_text("interrupted").is_visible()
     box.get_by_role("button", name="Stop").click()
-    visit.page.get_by_text("This turn was broken off").wait_for()
+    visit.page.get_by_text("This turn was interrupted").wait_for()
     assert not visit.page.locator(".live .working").is_visible()
     until = time.monotonic() + 20
     while not any(request.hung_up for request in stack.model.calls()) and time.monotonic() < until:
