@@ -78,6 +78,8 @@ def test_the_evidence_is_not_scored_for_a_draft_in_other_words(monkeypatch: pyte
 def test_what_only_says_the_question_again_is_no_answer() -> None:
     assert answered("The Kestrel Bridge was opened when it opened. [1]") == "offline"
     assert answered("It opened in 1932. [1]") == "It opened in 1932. [1]"
+    choice = "Which is painted green, the bridge or the ferry?"
+    assert answered("The bridge is painted green. [1]", choice).startswith("The bridge is painted green.")
 
 
 def test_a_heading_goes_unless_it_is_all_that_is_said() -> None:

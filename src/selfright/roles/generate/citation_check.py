@@ -180,7 +180,7 @@ class GroundingCheck:
         """The sentences without those that only stand in quotation marks there, and those of ``rules``, the prompt's;
         where others are left, without headings of the strips.
 
-        None at all where each of the rest says no word beyond the question, unless that is one of yes or no, or repeats
+        None at all where each of the rest only says the question again, unless that is one of yes or no, or repeats
         sentences that are far from answering it.
         """
         secret, headings = letters(rules), {letters(strip.passage.heading) for strip in strips}
@@ -200,7 +200,7 @@ class GroundingCheck:
 
 def _only_repeats(question: str, parsed: Sequence[ParsedSentence]) -> bool:
     asked = content_words(question)
-    return answer_type(question) is not AnswerType.YES_NO and all(content_words(said.text) <= asked for said in parsed)
+    return answer_type(question) is not AnswerType.YES_NO and all(content_words(said.text) == asked for said in parsed)
 
 
 def _repeats(secret: str, text: str) -> bool:
