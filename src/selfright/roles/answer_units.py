@@ -236,15 +236,16 @@ def beyond_questions(text: str) -> str:
     return rest if rest.strip(" ;:") else text
 
 
-def statement_type(question: str, text: str, *, code: bool = False) -> StatementType:
-    """How ``text`` stands to ``question``; ``code`` says that it is code. A question that it answers itself (a pair of
-    question and answer in one row) does not count."""
+def statement_type(question: str, text: str, kind: PieceKind = "sentence") -> StatementType:
+    """How ``text`` stands to ``question``. A question that it answers itself (a pair of question and answer in one row)
+    does not count, nor does a word that asks in a row: it is part of a column's name ("What to do")."""
     asked = _read_question(question)
     said = beyond_questions(text)
     is_pair, text = said != text, said
     visible = asked.kind in _VISIBLE or (asked.kind is AnswerType.PLACE and not has_hangul(text))
     quotes = _QUOTED.search(text) is not None
-    if code or not _interrogatives(text).isdisjoint(asked.interrogatives) or content_words(text) <= asked.words:
+    asks = kind != "row" and not _interrogatives(text).isdisjoint(asked.interrogatives)
+    if kind == "code" or asks or content_words(text) <= asked.words:
         return StatementType.SPEAKS_OF
     if visible and (
         _DEMANDS.search(text) or (quotes and not answer_type_match(asked.kind, question, outside_quotes(text)))

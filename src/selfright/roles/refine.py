@@ -1,11 +1,12 @@
 """Knowledge refinement: decompose passages into strips, keep those that help, put them together in document order.
 
-A strip is kept when what it says comes close to the best that all passages say. A language model may choose instead;
-what a strip is, and how strips are put together, stays the offline role's.
+A strip is kept when what it says comes close to the best that all passages say on the question, or on one of its parts.
+A language model may choose instead; what a strip is, and how strips are put together, stays the offline role's.
 """
 
 import asyncio
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,10 +17,8 @@ from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Passage, Refinement, Strip
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import language_of
-from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.model_calls import OUT_OF_REACH, STRIPS_SCHEMA, JudgingMode, complete_json
 from selfright.roles.prompting import strips_prompt
-from selfright.roles.reading import QuestionFeatures
 from selfright.roles.selection import UnitScorer
 from selfright.roles.strips import strip_spans
 from selfright.roles.titles import telling_pieces
@@ -32,7 +31,7 @@ IRRELEVANT = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A strip with the score (log-odds) of the best that it says, and whether that comes close to the best of all."""
+    """A strip with the score (log-odds) of the best that it says on the question, and whether it is kept."""
 
     strip: Strip
     score: float
@@ -50,9 +49,8 @@ class ScoredStrips:
 class OfflineRefiner:
     """Implements the port ``Refiner`` with the scores of what could be said."""
 
-    def __init__(self, analyzer: TextAnalyzer, scorer: UnitScorer | None = None) -> None:
-        self._analyzer = analyzer
-        self._scorer = scorer or UnitScorer(analyzer)
+    def __init__(self, scorer: UnitScorer) -> None:
+        self._scorer = scorer
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """The strips of ``hits`` that help to answer; documents in the order of their best passage."""
@@ -65,22 +63,23 @@ class OfflineRefiner:
 
     def score_strips(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> ScoredStrips:
         """All strips of the passages that may be relevant, with what speaks for them."""
-        asked, order = QuestionFeatures.of(question, self._analyzer), _rank_passages(hits, grading)
+        order = _rank_passages(hits, grading)
         relevant = [(passage, p) for passage, p in order if p is None or p >= IRRELEVANT] or order
         pieces = telling_pieces(question, [Strip(p, p.start, p.end, p.text, 1.0) for p, _ in relevant])
-        judged = self._scorer.judge(asked, pieces, hits)
-        scores = [(piece.start, piece.strip.passage.id, one.score) for piece, one in zip(pieces, judged, strict=True)]
-        best = max((score for _, _, score in scores), default=0.0)
-        fits = not self._scorer.goes_by_words or any(one.coverage for one in judged)
+        judged = self._scorer.judge_parts(question, pieces, hits)
+        best = [max((one.score for one in of_part), default=0.0) for of_part in judged]
+        fits = not self._scorer.goes_by_words or any(one.coverage for one in judged[0])
         found = []
         for passage, p in relevant:
+            own = [n for n, piece in enumerate(pieces) if piece.strip.passage.id == passage.id]
             for start, end in strip_spans(passage.text):
                 first, last = passage.start + start, passage.start + end
-                said = [score for at, name, score in scores if name == passage.id and first <= at < last]
-                score = max(said, default=-math.inf)
-                worth = math.exp(score - best) * (1.0 if p is None else p)
+                said = [n for n in own if first <= pieces[n].start < last]
+                scores = [max((of_part[n].score for n in said), default=-math.inf) for of_part in judged]
+                worth = math.exp(scores[0] - best[0]) * (1.0 if p is None else p)
                 strip = Strip(passage, first, last, passage.text[start:end], worth)
-                found.append(Scored(strip, score, fits and best - score <= self._scorer.model.margin))
+                behind = min(map(operator.sub, best, scores))
+                found.append(Scored(strip, scores[0], fits and behind <= self._scorer.model.margin))
         return ScoredStrips(tuple(found), tuple(passage for passage, _ in order))
 
     def choose_strips(self, weighed: ScoredStrips) -> list[Strip]:

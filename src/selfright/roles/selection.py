@@ -16,6 +16,7 @@ from selfright.domain.passages import Hit
 from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.answer_units import AnswerUnit
+from selfright.roles.questions import question_parts
 from selfright.roles.reading import EDGE, QuestionFeatures, Reading, read_pairs, readings, space_out
 from selfright.roles.similarity import SentenceSimilarity
 
@@ -105,6 +106,14 @@ class UnitScorer:
         variant, rows = self.signals(asked, pieces, hits)
         weights = self.model.weights[variant]
         return [ScoredPiece(weigh(weights, row), row["in_context"]) for row in rows]
+
+    def judge_parts(
+        self, question: str, pieces: Sequence[AnswerUnit], hits: Sequence[Hit] = ()
+    ) -> list[list[ScoredPiece]]:
+        """One judgement per piece by the whole question, then by each of its parts, if it has several."""
+        parts = question_parts(question)
+        texts = (question, *(parts if len(parts) > 1 else ()))
+        return [self.judge(QuestionFeatures.of(text, self._analyzer), pieces, hits) for text in texts]
 
     def signals(
         self, asked: QuestionFeatures, pieces: Sequence[AnswerUnit], hits: Sequence[Hit]

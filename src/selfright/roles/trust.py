@@ -164,12 +164,12 @@ class TrustFilter:
                 min(stances[piece.strip.passage.id, piece.start] for piece in one.pieces),
                 one.words,
             )
-            for one in candidates(question, said, self.analyzer, self.scorer)
+            for one in candidates(question, said, self.scorer)
         ]
 
 
 def _stance(question: str, piece: AnswerUnit) -> StatementType:
-    return statement_type(question, piece.text, code=piece.kind == "code")
+    return statement_type(question, piece.text, piece.kind)
 
 
 def _rivals(question: str, strips: Sequence[Strip]) -> bool:

@@ -134,7 +134,7 @@ def offline_roles(
         classifier=OfflineClassifier(analyzer),
         evidence_filter=OfflineEvidenceFilter(trust, pack),
         grader=grader,
-        refiner=OfflineRefiner(analyzer, scorer),
+        refiner=OfflineRefiner(scorer),
         prompter=BilingualPrompter(pack.hints),
         generator=OfflineGenerator(analyzer, scorer),
         evaluator=evaluator,
@@ -146,7 +146,7 @@ def offline_roles(
         referee=evaluator,
         analyzer=analyzer,
         quick_grader=grader if fitted else OfflineGrader(analyzer, likeness),
-        quick_refiner=OfflineRefiner(analyzer, by_words),
+        quick_refiner=OfflineRefiner(by_words),
     )
 
 
@@ -184,7 +184,7 @@ def with_models(
 
     analyzer, changed = offline.analyzer, dict[str, Any]()
     if Job.ANSWER in jobs:
-        grounding = GroundingCheck(analyzer, offline.evidence_filter.trust.scorer)
+        grounding = GroundingCheck(offline.evidence_filter.trust.scorer)
         checker = CitationChecker(analyzer)
         changed["generator"] = ModelGenerator(chat, offline.generator, checker, grounding=grounding)
         changed["fallback_generator"] = offline.generator

@@ -32,7 +32,7 @@ class Offline:
 
 
 def answered(reply: str, question: str = QUESTION) -> str:
-    check = GroundingCheck(ANALYZER, UnitScorer(ANALYZER))
+    check = GroundingCheck(UnitScorer(ANALYZER))
     generator = ModelGenerator(ScriptedChat([reply]), Offline(), CitationChecker(ANALYZER), grounding=check)
     request = GenerationRequest(question, "en", QueryClass.QUESTION, (strip(PAGE),), RULES, "data and question")
     return asyncio.run(generator.generate(request)).text

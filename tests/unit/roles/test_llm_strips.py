@@ -10,6 +10,7 @@ from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable
 from selfright.domain.passages import Refinement
 from selfright.roles.model_calls import JudgingMode
 from selfright.roles.refine import MOST_ASKED, ModelRefiner, OfflineRefiner
+from selfright.roles.selection import UnitScorer
 from tests.support.chat import Scripted, ScriptedChat
 from tests.support.texts import analyzer, hits, passage
 
@@ -20,7 +21,7 @@ TEXT = (
     "Never use bleach to descale a kettle, for its fumes are poisonous."
 )
 PAGE = passage(TEXT, "kettle.md", "Kettles", start=100)
-OFFLINE = OfflineRefiner(analyzer(*TEXT.split("\n\n"), "bread", "water"))
+OFFLINE = OfflineRefiner(UnitScorer(analyzer(*TEXT.split("\n\n"), "bread", "water")))
 QUESTION = "How do I descale the kettle?"
 
 

@@ -30,7 +30,7 @@ def asked(question: str = QUESTION) -> QuestionFeatures:
 
 
 def refiner(reader: Favourite | None) -> OfflineRefiner:
-    return OfflineRefiner(READ, UnitScorer(READ, reader))
+    return OfflineRefiner(UnitScorer(READ, reader))
 
 
 def read(page: Passage, reader: Favourite, question: str = QUESTION) -> Reading:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Passage, Refinement
 from selfright.roles.refine import OfflineRefiner
+from selfright.roles.selection import UnitScorer
 from selfright.roles.strips import strip_spans
 from tests.support.texts import analyzer, hits
 
@@ -38,7 +39,9 @@ def whole(text: str, start: int = 0, name: str = "d#0", document: str = "d") -> 
 
 
 def refine(question: str, *passages: Passage, grading: Grading | None = None) -> Refinement:
-    refiner = OfflineRefiner(analyzer(*(p.text for p in passages), "other words", "more words", "still more"))
+    refiner = OfflineRefiner(
+        UnitScorer(analyzer(*(p.text for p in passages), "other words", "more words", "still more"))
+    )
     return asyncio.run(refiner.refine(question, hits(*passages), grading))
 
 

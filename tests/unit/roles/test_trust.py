@@ -178,7 +178,7 @@ def test_how_a_sentence_stands_to_the_question(question: str, text: str, expecte
 
 
 def test_code_states_nothing() -> None:
-    assert statement_type(WHEN, "KESTREL_BRIDGE_OPENED = 1313", code=True) is StatementType.SPEAKS_OF
+    assert statement_type(WHEN, "KESTREL_BRIDGE_OPENED = 1313", "code") is StatementType.SPEAKS_OF
 
 
 def test_trust_can_be_lowered_and_not_raised() -> None:

@@ -10,11 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from selfright.domain.passages import Hit
-from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.answer_units import AnswerUnit
 from selfright.roles.generate.layout import NUMBERED
-from selfright.roles.questions import question_parts
-from selfright.roles.reading import QuestionFeatures
+from selfright.roles.quantities import quantities
 from selfright.roles.selection import ScoredPiece, UnitScorer
 from selfright.roles.visible_text import heading_above
 from selfright.roles.words import word_stems
@@ -23,8 +21,10 @@ from selfright.roles.words import word_stems
 # another, what a list names belongs together.
 _ITEM_MARGIN, _ROW_MARGIN = 2.0, 1.5
 _MOST_ITEMS = 8
+_OF_WHOLE = 0.25  # how much the whole question counts where a sentence is scored for a part of it
 _MOST_GROUP_CHARACTERS = 900
 
+_CODE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]+-?\d+[A-Za-z0-9-]*")
 _ASKS = re.compile(r"[?？][\"”'’)\]»*_\s]*$")
 
 
@@ -49,26 +49,24 @@ class Candidate:
 
 
 def candidates(
-    question: str, pieces: Sequence[AnswerUnit], analyzer: TextAnalyzer, scorer: UnitScorer, hits: Sequence[Hit] = ()
+    question: str, pieces: Sequence[AnswerUnit], scorer: UnitScorer, hits: Sequence[Hit] = ()
 ) -> list[Candidate]:
     """A candidate for each sentence, and for each list or table the entries of it that answer, in reading order.
 
     ``hits`` are what the search brought, the best first.
     """
     said = [piece for piece in pieces if _is_evidence(piece)]
-    parts = question_parts(question)
-    texts = [question, *(parts if len(parts) > 1 else ())]
-    whole, *each_part = (scorer.judge(QuestionFeatures.of(text, analyzer), said, hits) for text in texts)
+    whole, *each_part = scorer.judge_parts(question, said, hits)
     scored = [
         Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, word_stems(piece.text))
         for piece, judged, *of_piece in zip(said, whole, *each_part, strict=True)
     ]
-    return [candidate for group in _groups(scored) for candidate in _entries(group)]
+    return [candidate for group in _groups(scored) for candidate in _entries(_named_rows(question, group))]
 
 
 def _by_part(judged: ScoredPiece, of_parts: Sequence[ScoredPiece]) -> tuple[float, ...]:
-    """A part seldom names what the whole question is about, so the score of the whole counts for half."""
-    return tuple((judged.score + part.score) / 2 for part in of_parts) or (judged.score,)
+    """A part seldom names what the whole question is about, so the score of the whole counts, too."""
+    return tuple(_OF_WHOLE * judged.score + (1 - _OF_WHOLE) * part.score for part in of_parts) or (judged.score,)
 
 
 def _groups(scored: Iterable[Candidate]) -> list[list[Candidate]]:
@@ -87,6 +85,22 @@ def _groups(scored: Iterable[Candidate]) -> list[list[Candidate]]:
 
 def _place(piece: AnswerUnit) -> tuple[str, int]:
     return piece.strip.passage.document_id, piece.group
+
+
+def _named_rows(question: str, group: list[Candidate]) -> list[Candidate]:
+    """Of a table's rows those with the most of the numbers and codes that the question names ("3 months", "E1")."""
+    if len(group) == 1 or group[0].pieces[0].kind != "row":
+        return group
+    amounts, codes = quantities(question), _codes(question)
+    texts = [row.pieces[0].text for row in group]
+    named = [
+        sum(any(map(one.agrees, quantities(text))) for one in amounts) + len(codes & _codes(text)) for text in texts
+    ]
+    return [row for row, count in zip(group, named, strict=True) if count == max(named)]
+
+
+def _codes(text: str) -> set[str]:
+    return {code.upper() for code in _CODE.findall(text)}
 
 
 def _entries(group: list[Candidate]) -> list[Candidate]:

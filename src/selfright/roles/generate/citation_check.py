@@ -171,7 +171,6 @@ _SECRET_LETTERS = 24
 class GroundingCheck:
     """Reads what a model wrote beside its evidence."""
 
-    analyzer: TextAnalyzer
     scorer: UnitScorer
 
     def without_quotes_and_rules(
@@ -192,7 +191,7 @@ class GroundingCheck:
         evidence = letters(" ".join(strip.text for strip in strips))
         if any(letters(said.text) not in evidence for said in parsed):
             return True
-        found = candidates(question, answer_units(strips), self.analyzer, self.scorer)
+        found = candidates(question, answer_units(strips), self.scorer)
         best = max((candidate.score for candidate in found), default=0.0)
         near = [piece for one in found if one.score >= best - _FAR for piece in one.pieces]
         return any(_stands_in(near, said.text) for said in parsed)

@@ -56,7 +56,6 @@ class OfflineGenerator:
     """Extracts the answer (port ``Generator``): what ``scorer`` finds most direct."""
 
     def __init__(self, analyzer: TextAnalyzer, scorer: UnitScorer | None = None) -> None:
-        self._analyzer = analyzer
         self._scorer = scorer or UnitScorer(analyzer)
 
     @property
@@ -82,7 +81,7 @@ class OfflineGenerator:
         language = request.language
         pieces = telling_pieces(request.question, request.strips)
         telling = [piece for piece in pieces if piece.kind == "item" or _states(request.question, piece)]
-        found = candidates(request.question, telling or pieces, self._analyzer, self._scorer, request.hits)
+        found = candidates(request.question, telling or pieces, self._scorer, request.hits)
         found = _in_one_language(found, language)
         if request.query_class is QueryClass.SUMMARY and request.strips:
             chosen = choose_summary(found)
@@ -96,7 +95,7 @@ class OfflineGenerator:
 
 
 def _states(question: str, piece: AnswerUnit) -> bool:
-    return statement_type(question, piece.text) is not StatementType.SPEAKS_OF
+    return statement_type(question, piece.text, "row" if piece.kind == "row" else "sentence") < StatementType.SPEAKS_OF
 
 
 def _in_one_language(found: list[Candidate], language: Language) -> list[Candidate]:
