@@ -125,6 +125,13 @@ def test_what_is_left_out_is_a_fact_and_the_first_note() -> None:
     assert not any("not covered" in note for note in covered.notes)
 
 
+def test_the_question_itself_is_not_called_uncovered_beside_an_answer() -> None:
+    """The judge doubts the answer then, and names nothing that it leaves out."""
+    answer = answered(Writer(), Judge(evaluation(0.9, missing=("What is alpha",))))
+    assert answer.uncovered == ()
+    assert answer.notes[0] == "it is not certain that this answers the question"
+
+
 class Breaking(Library):
     """An index that answers once."""
 

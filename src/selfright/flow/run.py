@@ -76,13 +76,22 @@ def _uncovered_items(state: AgentState) -> tuple[str, ...]:
     evaluation = state.get("evaluation")
     if evaluation is None or state.get("abstained", False):
         return ()
-    concerns = {concern.text for concern in state.get("concerns", ())}
-    return tuple(item for item in evaluation.missing_info if item not in concerns)
+    told = {concern.text for concern in state.get("concerns", ())} | {_without_mark(state["question"])}
+    return tuple(item for item in evaluation.missing_info if item not in told and _without_mark(item) not in told)
+
+
+def _without_mark(question: str) -> str:
+    return question.strip().rstrip(".!?。？！ ")
 
 
 def _lacking(uncovered: tuple[str, ...], state: AgentState) -> list[str]:
-    items = ", ".join(uncovered[:_MOST_LACKING])
-    return [_WORDS[state["language"]]["lacking"].format(items=items)] if uncovered else []
+    words, evaluation = _WORDS[state["language"]], state.get("evaluation")
+    if uncovered:
+        return [words["lacking"].format(items=", ".join(uncovered[:_MOST_LACKING]))]
+    if evaluation is None or state.get("abstained", False) or not evaluation.missing_info:
+        return []
+    concerns = {concern.text for concern in state.get("concerns", ())}
+    return [] if concerns.issuperset(evaluation.missing_info) else [words["unsure"]]
 
 
 def _notes(draft: Draft, state: AgentState, meter: Meter) -> list[str]:
@@ -122,6 +131,7 @@ _KOREAN = {
 _WORDS = {
     "en": {
         "lacking": "not covered: {items}",
+        "unsure": "it is not certain that this answers the question",
         "degraded": "the language model was unavailable for part of this answer; offline components were used",
         "troubles": "what went wrong with the model: {troubles}",
         "stands_in": "what the model wrote failed its checks; sentences of the documents are quoted instead",
@@ -132,6 +142,7 @@ _WORDS = {
     },
     "ko": {
         "lacking": "다루지 않음: {items}",
+        "unsure": "질문에 맞는 답인지 확실하지 않습니다",
         "degraded": "언어 모델에 연결하지 못했거나 응답을 쓸 수 없었던 부분은 오프라인 기능이 대신했습니다",
         "troubles": "모델에서 생긴 문제: {troubles}",
         "stands_in": "모델이 쓴 답이 근거와 맞지 않아, 문서의 문장을 그대로 인용했습니다",

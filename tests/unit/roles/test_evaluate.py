@@ -50,6 +50,17 @@ def test_worked_example_of_a_poor_answer() -> None:
     assert judged.source is EvaluationSource.LOCAL
 
 
+def test_a_foreign_answer_is_judged_in_the_language_of_the_question_and_lacks_no_single_words() -> None:
+    judged = judge("주전자는 누가 발명했나요?", draft("The kettle boils 2 litres of water.", cites=KETTLE))
+    assert language_of(judged.reason) == "ko"
+    assert judged.missing_info == ("주전자는 누가 발명했나요",)
+
+
+def test_a_question_without_words_lacks_nothing_that_could_be_named() -> None:
+    judged = judge("???!!", Draft("", refused=True))
+    assert judged.missing_info == ()
+
+
 def test_a_verbatim_answer_is_adequate_and_names_its_passage() -> None:
     answer = draft("Descale the kettle every 3 months with citric acid.", cites=KETTLE)
     judged = judge("How often should the kettle be descaled?", answer)

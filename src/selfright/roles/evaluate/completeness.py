@@ -30,7 +30,8 @@ class PartFacts:
     """One part of a question beside the answer.
 
     ``chance`` (0…1): how probably the answer answers it. ``share``: the part of its words, weighted by idf, that are in
-    the answer or in the headings that it is cited from; ``missing``: the others.
+    the answer or in the headings that it is cited from; ``missing``: the others, none where the answer is in another
+    language.
     """
 
     text: str
@@ -80,7 +81,9 @@ class AnswerReader:
         named = share == 1.0 and only_names(part, self._analyzer)
         chance = None if named else self.chance(part, draft)
         chance = share if chance is None else chance
-        return PartFacts(part, chance, share, tuple(terms), tuple(t for t in terms if t.token not in said))
+        foreign = bool(draft.text) and language_of(draft.text) != language_of(part)
+        missing = () if foreign else tuple(term for term in terms if term.token not in said)
+        return PartFacts(part, chance, share, tuple(terms), missing)
 
     def chance(self, question: str, draft: Draft) -> float | None:
         """How probably (0…1) the draft answers, by the network; None when nobody reads it."""
@@ -121,7 +124,8 @@ def missing_words(parts: Sequence[PartFacts]) -> list[str]:
     found = [part for part in parts if part.is_open]
     if len(parts) > 1:
         return list(dict.fromkeys(_TAIL.sub("", part.text)[:_LONGEST_PART] for part in found))
-    return list(dict.fromkeys(item for part in found for item in _stretches(part) or [_TAIL.sub("", part.text)]))
+    items = (item for part in found for item in _stretches(part) or [_TAIL.sub("", part.text)])
+    return [item for item in dict.fromkeys(items) if any(map(str.isalnum, item))]
 
 
 def _stretches(part: PartFacts) -> list[str]:

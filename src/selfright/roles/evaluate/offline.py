@@ -7,7 +7,7 @@ from selfright.domain.answers import Draft, EvaluationRequest
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Language, Passage
 from selfright.domain.ports import PairJudge
-from selfright.domain.text import language_of, sentence_spans
+from selfright.domain.text import sentence_spans
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
 from selfright.roles.evaluate.completeness import AnswerReader, PartFacts, missing_words
@@ -56,31 +56,30 @@ class LocalEvaluator:
         return None if fact.verbatim else self._nli.opinions(fact, evidence)
 
     def _evaluate(self, request: EvaluationRequest) -> Evaluation:
-        language = language_of(request.draft.text) if request.draft.text.strip() else request.language
         if request.query_class is QueryClass.CHITCHAT and request.draft.text.strip():
-            return _verdict(Scores(1.0, 1.0, 1.0), AnswerQuality.ADEQUATE, 0.95, reason(language, "smalltalk"))
+            return _verdict(Scores(1.0, 1.0, 1.0), AnswerQuality.ADEQUATE, 0.95, reason(request.language, "smalltalk"))
         evidence = sources(request.strips, request.hits)
         if request.draft.refused or not request.draft.text.strip():
             return self._judge_refusal(request, evidence)
-        return self._judge_draft(request, evidence, language)
+        return self._judge_draft(request, evidence)
 
     def _judge_refusal(self, request: EvaluationRequest, evidence: Sequence[Source]) -> Evaluation:
         parts = self.answering.parts(request.question, Draft(""), evidence)
         why = reason(request.language, "refused")
         return _verdict(Scores(0.0, 0.0, 0.5), AnswerQuality.NEEDS_DOCS, 0.9, why, missing=missing_words(parts))
 
-    def _judge_draft(self, request: EvaluationRequest, evidence: Sequence[Source], language: Language) -> Evaluation:
+    def _judge_draft(self, request: EvaluationRequest, evidence: Sequence[Source]) -> Evaluation:
         seen = [claim_facts(text, evidence, self._analyzer) for text in _claims(request.draft)]
         facts = self._nli(seen, evidence)
         parts = self.answering.parts(request.question, request.draft, evidence)
         scores = score_answer(facts, parts, request.query_class)
         quality = label_answer(scores, facts, parts, request.query_class, evidence=bool(evidence))
-        missing, advice = _lacking(facts, parts, quality, language)
+        missing, advice = _lacking(facts, parts, quality, request.language)
         return _verdict(
             scores,
             quality,
             confidence_in(quality, scores, bool(evidence)),
-            _reason(facts, quality, missing, bool(evidence), language),
+            _reason(facts, quality, missing, bool(evidence), request.language),
             missing=missing,
             suggestions=advice,
             claims=[_claim(fact) for fact in facts],
@@ -140,7 +139,7 @@ def _reason(
         return reason(language, "contradiction", wrong)
     if quality is AnswerQuality.HALLUCINATION:
         return reason(language, "unsupported", [fact.text for fact in facts if claim_support(fact) < UNSUPPORTED])
-    return reason(language, "incomplete", missing)
+    return reason(language, "incomplete", missing) if missing else reason(language, "off_topic")
 
 
 def _verdict(
