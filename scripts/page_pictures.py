@@ -28,15 +28,7 @@ def main(folder: Path) -> None:
     if program is None:
         sys.exit("no Chromium on this machine: install it with scripts/browser.sh")
     with tempfile.TemporaryDirectory() as home, _demo() as documents, sync_playwright() as playwright:
-        settings = [
-            "--index",
-            f"{home}/index",
-            "--set",
-            "pack=medical",
-            "--set",
-            "embedder=none",
-            documents / "medical",
-        ]
+        settings = ["--index", f"{home}/index", "--set", "pack=medical", documents / "medical"]
         with started(*settings, environment={"SELFRIGHT_HOME": home}) as page:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
             _take(browser, page.url, folder)
@@ -58,7 +50,7 @@ def _take(browser: Browser, url: str, folder: Path) -> None:
     with desktop(browser, locale="ko-KR") as context:
         _answer(context, url, "신장 기능이 떨어지면 메트포르민 용량을 어떻게 조절하나요?", folder / "page-korean.png")
     with desktop(browser, locale="ko-KR", **PHONE) as context:
-        _answer(context, url, "메트포르민은 언제 먹나요?", folder / "page-phone.png")
+        _answer(context, url, "메트포르민의 부작용은 무엇인가요?", folder / "page-phone.png")
 
 
 def _answer(context: BrowserContext, url: str, question: str, path: Path) -> None:

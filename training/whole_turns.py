@@ -250,9 +250,7 @@ def asked(task: Task, limit: int) -> Iterator[Row]:
     random.Random(SEED).shuffle(chosen)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        with Selfright.open(
-            place / "index", refine_strategy=_STRATEGY, abstention_enabled=False, embedding_cache=0
-        ) as selfright:
+        with Selfright.open(place / "index", refine_strategy=_STRATEGY, abstention_enabled=False) as selfright:
             documents = task.documents
             selfright.add(
                 [documents if isinstance(documents, Path) else _written(documents, place / "documents.jsonl")]

@@ -240,3 +240,11 @@ def readable(text: str) -> str:
 def compose_name(name: str) -> str:
     """A name as it is stored: Hangul and accents composed (NFC), whichever way they were typed or sent."""
     return unicodedata.normalize("NFC", name)
+
+
+_ONE = re.compile(r"(?<![\d.,])(1 (?:document|fact|passage|piece|sentence|slot|strip))s\b")
+
+
+def singular(text: str) -> str:
+    """English text with "1 passages" as "1 passage"."""
+    return _ONE.sub(r"\1", text)

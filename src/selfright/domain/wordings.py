@@ -11,6 +11,7 @@ from types import MappingProxyType
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Language
 from selfright.domain.routing import RoutingDecision, RoutingReason
+from selfright.domain.text import singular
 
 Texts = Mapping[str, Mapping[str, str]]
 """The tables of a file, each with its texts by name."""
@@ -95,10 +96,8 @@ def format_outcome(outcome: NodeOutcome, wording: Wording = ENGLISH) -> str:
     facts["sources"] = outcome.provider or _sources(outcome.routing, wording)
     facts["sufficiency"] = "" if outcome.sufficiency is None else f" ({outcome.sufficiency:.2f})"
     facts["routing"] = _reason(outcome.routing, wording)
-    forms = {"passages": "passages_from"} if facts["sources"] else {}
-    forms |= {"slots": "slot"} if outcome.slots == 1 and "slot" in wording.clauses else {}
-    names = (forms.get(name, name) for name in held)
-    return ", ".join(wording.clauses[name].format(**facts) for name in names if name in wording.clauses)
+    names = ("passages_from" if name == "passages" and facts["sources"] else name for name in held)
+    return singular(", ".join(wording.clauses[name].format(**facts) for name in names if name in wording.clauses))
 
 
 def _sources(routing: RoutingDecision | None, wording: Wording) -> str:

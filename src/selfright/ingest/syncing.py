@@ -17,6 +17,7 @@ from selfright.domain.errors import InputError
 from selfright.domain.passages import DEFAULT_COLLECTION, DocumentInfo, Origin
 from selfright.domain.ports import Documents, Writer
 from selfright.domain.routing import collection_name
+from selfright.domain.text import singular
 from selfright.ingest.files import readable_name
 from selfright.ingest.pipeline import Progress, Report, Run
 from selfright.ingest.reading import Discovery, discover
@@ -127,8 +128,8 @@ def _check_not_empty(paths: Sequence[Path], found: Discovery, within: _Within) -
         number = sum(len(infos) for place, infos in within.items() if _is_within(place, root))
         if number and not any(_is_within(place, root) for place in there):
             raise InputError(
-                f"nothing to read in {path}, but the index has {number:,} documents from there; check that the "
-                "drive is mounted, or remove them with --allow-empty"
+                singular(f"nothing to read in {path}, but the index has {number:,} documents from there; check that ")
+                + "the drive is mounted, or remove them with --allow-empty"
             )
 
 

@@ -118,7 +118,7 @@ def _notices(answer: AnswerReply, words: Words) -> Iterator[str]:
 
 
 def _notice(kind: str, sign: str, said: str, words: Words) -> str:
-    head = tag("strong", f"{tag('span', sign, aria_hidden='true')} {text(words[kind])}")
+    head = tag("strong", f"{tag('span', sign, aria_hidden='true')} {text(words[kind])}:")
     return tag("p", f"{head} {text(said)}", cls=f"notice {kind}", role="note")
 
 
@@ -130,10 +130,9 @@ def _urgent(said: str, words: Words) -> str:
 
 
 def _uncovered_list(answer: AnswerReply, words: Words) -> str:
-    missing = answer.evaluation.missing_info if answer.evaluation else []
-    if not missing:
+    if not answer.uncovered:
         return ""
-    lines = items(text(each) for each in missing[:MOST_MISSING])
+    lines = items(text(each) for each in answer.uncovered[:MOST_MISSING])
     head = tag("strong", text(words["uncovered"]))
     return tag("div", head + lines, cls="notice uncovered", role="note")
 

@@ -118,7 +118,7 @@ def test_an_empty_folder_empties_nothing_unless_asked(tmp_path: Path) -> None:
     docs = folder(tmp_path / "docs", a_md="one")
     done(shelf, docs)
     (docs / "a.md").unlink()
-    with pytest.raises(InputError, match=r"1 documents from there.*--allow-empty"):
+    with pytest.raises(InputError, match=r"1 document from there.*--allow-empty"):
         done(shelf, docs)
     docs.rmdir()
     with pytest.raises(InputError, match="no such file or folder"):

@@ -118,4 +118,12 @@ def test_what_is_left_out_is_said_once() -> None:
     assert "<li>the weight</li>" in markup
     assert "not covered" not in markup
     assert "the index is old: the weight" in markup
+    assert markup.count("the price") == 1  # among what the judge said
     assert "not covered: the weight" in whole(Turn("?", answer=reply("x", **fields)), "t", "en")
+
+
+def test_a_refusal_has_no_list_of_what_is_missing_beside_it() -> None:
+    """Its text names it."""
+    lacking = {**EVALUATION, "missing_info": ["the price"]}
+    refusal = reply("No answer. Missing: the price.", abstained=True, evaluation=lacking)
+    assert "notice uncovered" not in whole(Turn("?", answer=refusal), "t", "en")

@@ -18,7 +18,7 @@ from selfright.cli.commands.options import (
     set_option,
     tell,
 )
-from selfright.domain.text import compose_name
+from selfright.domain.text import compose_name, singular
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
@@ -65,7 +65,8 @@ def _show(found: "list[Collection]", as_json: bool) -> None:
 def _line(collection: "Collection") -> str:
     kinds = {"classes": collection.classes, "slots": collection.slots}
     declared = [f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names]
-    return "\t".join([collection.name, f"{collection.documents:,} documents", collection.description or "-", *declared])
+    documents = singular(f"{collection.documents:,} documents")
+    return "\t".join([collection.name, documents, collection.description or "-", *declared])
 
 
 @click.command()

@@ -20,6 +20,7 @@ from selfright.cli.commands.options import (
     set_option,
 )
 from selfright.domain.passages import Origin
+from selfright.domain.text import singular
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
@@ -104,7 +105,7 @@ def _remarks(report: "Report") -> Iterator[str]:
     if len(report.recognised) > _NAMED:
         yield f"text of scanned pages recognised in {len(report.recognised):,} documents"
     if report.kept:
-        yield f"{report.kept:,} documents of files that cannot be read stay as they were"
+        yield singular(f"{report.kept:,} documents of files that cannot be read stay as they were")
 
 
 def _format_counts(counts: Iterable[tuple[str, int]]) -> str:
