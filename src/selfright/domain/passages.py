@@ -5,8 +5,10 @@ for a strip and the document of its passage. Citations rest on that equality.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal, NamedTuple, Self, get_args
 
 Language = Literal["ko", "en"]
@@ -87,6 +89,22 @@ def is_of_the_web(passage_id: str) -> bool:
     return passage_id.startswith(_OF_THE_WEB)
 
 
+_FILE = re.compile(r"([^/\\]+)\.[A-Za-z]{2,5}(?::.*)?$")
+_HANGUL = re.compile(r"[가-힣]")
+_NAMELESS = ("index", "readme")  # what files are called that are about their folder
+
+
+@lru_cache(maxsize=4_096)
+def full_title(document_id: str, title: str) -> str:
+    """The title with the words of its language that the name of the document's file adds: "User guide (ddns)"."""
+    file = _FILE.search(document_id)
+    words = re.split(r"[\W_]+", file[1]) if file and title and "://" not in document_id else []
+    said, korean = re.sub(r"[\W_]+", "", title).casefold(), bool(_HANGUL.search(title))
+    added = [word for word in words if len(word) > 1 and word.isalpha() and word.casefold() not in _NAMELESS]
+    added = [word for word in added if word.casefold() not in said and bool(_HANGUL.search(word)) == korean]
+    return f"{title} ({' '.join(added)})" if added else title
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """The unit that is indexed and retrieved: ``text`` is the document's text from ``start`` to ``end``.
@@ -130,7 +148,8 @@ class Passage:
         """
         has_rows = "|" in part and self.head not in part
         head = " | ".join(name.strip() for name in self.head.split("|")) if has_rows else ""
-        heading = self.heading if section else self.title
+        title = full_title(self.document_id, self.title)
+        heading = " > ".join(filter(None, (title, self.section if section else "")))
         return f"{heading}\n{head}" if heading and head else heading or head
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from selfright.domain.passages import Hit
+from selfright.domain.passages import Hit, full_title
 from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.answer_units import AnswerUnit
@@ -183,7 +183,8 @@ def _one_each(pieces: Sequence[AnswerUnit], order: Mapping[str, int]) -> list[An
 def by_itself(piece: AnswerUnit) -> str:
     """What is read of a piece alone: its title, what introduces it or the heading above it, and its text."""
     said = " ".join(filter(None, (piece.lead, piece.text)))
-    above = (piece.strip.passage.title, "" if piece.lead else piece.under)
+    passage = piece.strip.passage
+    above = (full_title(passage.document_id, passage.title), "" if piece.lead else piece.under)
     return space_out("\n".join([*filter(None, above), said]))
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.passages import Document, Passage
+from selfright.domain.passages import Document, Passage, full_title
 
 DOCUMENT = Document(id="guide.md", title="Guide", text="Back up daily.")
 
@@ -37,3 +37,25 @@ def test_a_lone_surrogate_has_a_hash() -> None:
 def test_the_heading_is_title_and_section(title: str, section: str, heading: str) -> None:
     passage = Passage("a#0", "a", title, "text", 0, 4, section=section)
     assert passage.heading == heading
+
+
+@pytest.mark.parametrize(
+    ("document", "title", "full"),
+    [
+        ("club/gym-hours.md", "How to train with us", "How to train with us (gym hours)"),
+        ("헬스장-이용안내.md", "라온 피트니스 이용 안내", "라온 피트니스 이용 안내 (헬스장)"),
+        ("price-list.xlsx:Rates 2026", "Rates 2026", "Rates 2026 (price list)"),
+        ("en/user-guide.md", "User guide", "User guide"),  # nothing new
+        ("ko/first-steps.md", "첫걸음", "첫걸음"),  # of another language
+        ("docs/README.md", "Handbook", "Handbook"),
+        ("sub05_16.md", "시정 소식", "시정 소식"),  # a number, no word
+        ("row-17", "Seals", "Seals"),  # no file
+        ("https://a.example/kettle-k7.html", "Boiling", "Boiling"),
+        ("notes.txt", "", ""),
+    ],
+)
+def test_the_name_of_a_file_adds_to_its_title(document: str, title: str, full: str) -> None:
+    assert full_title(document, title) == full
+    passage = Passage("p", document, title, "text", 0, 4, section="One")
+    assert passage.above("text", section=False) == full
+    assert passage.heading == (f"{title} > One" if title else "One")

@@ -72,7 +72,7 @@ def test_the_section_is_not_shown() -> None:
     page = replace(PAGE, section="Keepers")
     reader = Favourite("Edda Marsh")
     read(page, reader)
-    assert reader.seen[0].startswith("Northern cape\n")
+    assert reader.seen[0].startswith("Northern cape (lamp)\n")
     assert "Keepers" not in reader.seen[0]
 
 

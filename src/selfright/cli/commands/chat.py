@@ -79,6 +79,7 @@ class Conversation:
                 case "/forget":
                     self._selfright.forget(self._session, self._user)
                     self._last = None
+                    click.echo("(a new conversation)", err=True)
                 case "/sources" | "/trace" as wish:
                     shown = account if wish == "/sources" else steps
                     click.echo(shown(self._last) if self._last else "nothing was asked yet")

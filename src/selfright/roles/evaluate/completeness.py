@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from selfright.domain.answers import Draft
-from selfright.domain.passages import Passage
+from selfright.domain.passages import Passage, full_title
 from selfright.domain.ports import PairJudge
 from selfright.domain.text import language_of
 from selfright.roles.analysis import Term, TextAnalyzer, distinct
@@ -100,7 +100,7 @@ class AnswerReader:
 
 def draft_text(draft: Draft) -> str:
     """The draft's sentences under the titles that they are cited from."""
-    titles = dict.fromkeys(citation.title for citation in draft.citations)
+    titles = dict.fromkeys(full_title(citation.document_id, citation.title) for citation in draft.citations)
     said = [sentence.text for sentence in draft.sentences] or [draft.text]
     return "\n".join([*filter(None, titles), *said])
 
@@ -112,7 +112,7 @@ def _headings(draft: Draft, sources: Sequence[Source]) -> str:
     for citation in draft.citations:
         passage = passages.get(citation.passage_id)
         inside = heading_above(passage, citation.start) if passage else ""
-        found |= dict.fromkeys((citation.title, citation.section, inside))
+        found |= dict.fromkeys((full_title(citation.document_id, citation.title), citation.section, inside))
     return " ".join(found)
 
 
