@@ -80,3 +80,12 @@ def test_what_answers_nothing_is_no_answer_though_the_model_finds_it_adequate(
     assert says in answer.answer
     assert "asdf" not in answer.answer
     assert answer.citations
+
+
+@pytest.mark.parametrize("question", ["What is the capital of France?", "프랑스의 수도는 어디인가요?"])
+@pytest.mark.parametrize("preset", ["self_correcting", "full"])
+def test_what_no_document_answers_is_refused_though_the_model_finds_all_adequate(
+    index: Path, question: str, preset: str
+) -> None:
+    rules = [Rule(lambda request: is_job(Job.EVALUATE, request), EVALUATION), Rule(lambda _: True, "asdf qwer")]
+    assert ask(index, question, rules, preset).abstained
