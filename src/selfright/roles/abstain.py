@@ -6,7 +6,7 @@ weights are in ``abstain.json``, which ``training/fit_judges.py`` writes.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -15,6 +15,7 @@ from selfright.domain.answers import Attempt, Draft, Sentence
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Evaluation, EvaluationSource, Grading, QueryClass, Verdict
 from selfright.domain.passages import Hit, Language, is_of_the_web
+from selfright.domain.text import language_of
 from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
 from selfright.roles.scoring import Scorer, log_odds, read_scorer
 
@@ -50,19 +51,27 @@ def signals(grounds: Grounds) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class AbstentionModel:
-    """``threshold`` is the least probability with which an answer is given."""
+    """``threshold`` is the least probability with which an answer is given; ``across`` the same for one in another
+    language than the question, by the question's."""
 
     scorer: Scorer
     threshold: float
+    across: Mapping[str, float] = field(default_factory=dict)
 
     def probability(self, grounds: Grounds) -> float:
         """That the answer is right (0…1); NaN for broken signals."""
         return self.scorer.probability(signals(grounds))
 
+    def suffices(self, probability: float, question: str, answer: str) -> bool:
+        """Whether an answer is given with that probability; never with NaN."""
+        asked = language_of(question)
+        foreign = language_of(answer) != asked
+        return probability >= (self.across.get(asked, self.threshold) if foreign else self.threshold)
+
 
 def read_model(stored: Mapping[str, Any]) -> AbstentionModel:
     """A model from its JSON form."""
-    return AbstentionModel(read_scorer(stored["scorer"]), float(stored["threshold"]))
+    return AbstentionModel(read_scorer(stored["scorer"]), float(stored["threshold"]), stored.get("across", {}))
 
 
 @cache
@@ -139,8 +148,7 @@ class CalibratedAbstainer(SupportAbstainer):
         if best.draft.refused or evaluation is None or strange or not _is_familiar(best, evaluation, query_class):
             return super().should_abstain(question, query_class, best, flags)
         probability = self._model.probability(Grounds(best.draft, evaluation, best.grading))
-        # NaN, from a signal that is no number, is no ground for an answer either.
-        return flags.abstention_enabled and not probability >= self._model.threshold
+        return flags.abstention_enabled and not self._model.suffices(probability, question, best.draft.text)
 
 
 _ASKING = (QueryClass.QUESTION, QueryClass.UNKNOWN)

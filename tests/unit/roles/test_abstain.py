@@ -173,6 +173,19 @@ def test_a_signal_that_is_no_number_is_no_ground_for_an_answer() -> None:
     assert CalibratedAbstainer().should_abstain(QUESTION, QueryClass.QUESTION, best, Flags())
 
 
+def test_an_english_question_takes_more_to_be_answered_in_korean() -> None:
+    model = load_model()
+    between = (model.threshold + model.across["en"]) / 2
+    given = {
+        ("How much?", "Two euros."): True,
+        ("How much?", "두 유로입니다."): False,
+        ("얼마인가요?", "Two euros."): True,
+        ("얼마인가요?", "두 유로입니다."): True,
+    }
+    assert {pair: model.suffices(between, *pair) for pair in given} == given
+    assert not model.suffices(math.nan, "How much?", "Two euros.")
+
+
 def test_the_shipped_weights_have_the_signs_that_their_signals_mean() -> None:
     stored = json.loads(files("selfright.roles").joinpath("abstain.json").read_text(encoding="utf-8"))
     model = read_model(stored)
