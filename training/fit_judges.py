@@ -43,9 +43,9 @@ FIELD, MADE = (
     3.0,
     0.3,
 )  # how much a field set counts beside another, and a turn whose answer was taken out beside others
-# English questions over Korean passages, by whole turns over half of belebele's: of 40 right answers 39 are given at the
-# common threshold and 37 at this one, of 45 questions that nothing answers 20 and 7. Korean questions keep the common
-# one: on the field sets this one loses 5 of 22 right answers from English documents.
+# English questions over Korean passages, by whole turns over half of belebele's: of 40 right answers 39 are given at
+# the common threshold and 37 at this one, of 45 questions that nothing answers 20 and 7. Korean questions keep the
+# common one: on the field sets this one loses 5 of 22 right answers from English documents.
 ACROSS = {"en": 0.35}
 EVEN = 0.4  # log-odds: of drafts to the tuning half of ``benchmarks.missing``, where answers and others are told apart
 PACKAGE = Path(__file__).parent.parent / "src" / "selfright" / "roles"
