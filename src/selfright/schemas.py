@@ -3,11 +3,11 @@
 Names and order of the fields are fixed. Records of the domain that are sent as they are stand in them as they are.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
 
 from selfright.domain import answers, judgements
 from selfright.domain.answers import Cost, Iteration
@@ -16,7 +16,7 @@ from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Hit, StoreInfo, Strip, Trust, is_of_the_web
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Fact, Profile, Slot
-from selfright.domain.traces import Replay
+from selfright.domain.traces import Replay, Trace
 from selfright.domain.wordings import Wording, format_outcome, wordings
 
 __all__ = ["Cost", "Iteration", "NodeOutcome", "RoutingDecision", "Wording", "format_outcome", "wordings"]
@@ -187,6 +187,28 @@ def replay_view(replayed: Replay) -> dict[str, Any]:
         "notes": list(replayed.notes),
         "before": replayed.of.answer,
     }
+
+
+TRACE_VERSION = 1
+_TRACE = TypeAdapter(Trace)
+
+
+def trace_form(trace: Trace) -> dict[str, Any]:
+    """``trace show --json``, and what is kept of a trace."""
+    form = _TRACE.dump_python(trace, mode="json")
+    return {"version": TRACE_VERSION, **form, "steps": [step_view(step) for step in trace.steps]}
+
+
+def trace_of(form: Mapping[str, Any]) -> Trace:
+    """The trace that a form describes. Raises ``ValueError`` for anything else."""
+    if form.get("version") != TRACE_VERSION:
+        raise ValueError(f"a trace of version {TRACE_VERSION} was expected, but this one is of {form.get('version')!r}")
+    try:
+        return _TRACE.validate_python(form)
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ValueError(f"a trace lacks a part or has one of the wrong kind ({place}: {first['msg']})") from None
 
 
 _PASSAGE = ("document_id", "title", "head", "text", "start", "end")

@@ -142,7 +142,7 @@ def test_an_answer_is_copied_asked_again_and_rated(browser: "Browser", program: 
         visit.page.get_by_role("button", name="Helpful", exact=True).click()
         visit.page.get_by_text("Thank you.").wait_for()
         visit.page.locator("[class*=st-key-helpful-turn-0] [kind=primary]").wait_for()
-        assert '"rating":"up"' in "".join(one.read_text("utf-8") for one in (folder / "home" / "traces").iterdir())
+        assert b'"rating":"up"' in b"".join(one.read_bytes() for one in (folder / "home").glob("traces.sqlite*"))
         visit.page.get_by_role("button", name="Ask again").click()
         visit.answer(1).wait_for()
         assert visit.page.locator("#turn-1-question").inner_text() == question

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,12 @@ import pytest
 from selfright.domain.errors import InputError
 from selfright.domain.turns import Scope
 from selfright.memory.postgres import open_database
-from selfright.memory.postgres_traces import PostgresTraces
+from selfright.memory.traces import TraceStore
 from selfright.storage.postgres import PostgresDatabase
-from selfright.telemetry.store import TraceKeeper, TraceStore
-from selfright.wiring.persistence import DatabaseTraces
+from selfright.storage.rows import DatabaseRows
 from tests.support.traces import trace
 
-Make = Callable[..., TraceKeeper]
+Make = Callable[..., TraceStore]
 ALL = Scope(None)
 
 
@@ -29,18 +29,28 @@ def kept_in(request: pytest.FixtureRequest) -> Iterator[PostgresDatabase]:
     database.close()
 
 
-@pytest.fixture(params=["files", "database"])
-def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
-    """Makes a keeper of the same traces, as often as it is called."""
-    if request.param == "files":
-        return lambda most=1_000, most_bytes=100_000_000: TraceStore(tmp_path / "home" / "traces", most, most_bytes)
-    database: PostgresDatabase = request.getfixturevalue("kept_in")
-    database.within(lambda connection: connection.execute("TRUNCATE turn_traces"))
-    monkeypatch.setattr("selfright.memory.postgres_traces._PAGE", 2)
-    return lambda most=1_000, most_bytes=100_000_000: DatabaseTraces(PostgresTraces(database, most, most_bytes), 1_000)
+@pytest.fixture(params=["file", "database"])
+def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Makes a store of the same traces, as often as it is called."""
+    monkeypatch.setattr("selfright.memory.traces._PAGE", 4)
+    if request.param == "database":
+        database: PostgresDatabase = request.getfixturevalue("kept_in")
+        database.within(lambda connection: connection.execute("TRUNCATE turn_traces"))
+    stores: list[TraceStore] = []
+
+    def make(most: int = 1_000, most_bytes: int = 100_000_000) -> TraceStore:
+        if request.param == "database":
+            stores.append(TraceStore(DatabaseRows(database), most, most_bytes))
+        else:
+            stores.append(TraceStore.in_file(tmp_path / "home" / "traces.sqlite", most, most_bytes))
+        return stores[-1]
+
+    yield make
+    for store in stores:
+        store.close()
 
 
-def ids(store: TraceKeeper, user: str | None = None) -> list[int]:
+def ids(store: TraceStore, user: str | None = None) -> list[int]:
     return [int(one.id[:8], 16) for one in store.traces(user)]
 
 
@@ -125,25 +135,51 @@ def test_a_rating_is_kept_with_its_trace_and_its_recording(made: Make) -> None:
         store.rate("00000001", Scope("ben"), "up")
 
 
-def test_a_damaged_row_is_left_out(kept_in: PostgresDatabase) -> None:
-    store = DatabaseTraces(PostgresTraces(kept_in, 10, 100_000), 1_000)
-    store.forget(ALL)
-    for number in (1, 2):
-        store.write(trace(number))
-    damage = "UPDATE turn_traces SET head = '{' WHERE id LIKE '00000002%%'"
-    kept_in.within(lambda connection: connection.execute(damage))
-    assert ids(store) == [1]
-    with pytest.raises(InputError, match="cannot be read"):
-        store.find("00000002", ALL)
+def test_a_damaged_trace_is_left_out_and_said_so_when_asked_for(made: Make, caplog: pytest.LogCaptureFixture) -> None:
+    store = made()
+    for number in (1, 2, 3):
+        store.write(trace(number), ['{"call": "a"}', '{"call": "b"}'])
+
+    def damage(column: str, trace_id: str, content: bytes) -> None:
+        change = f"UPDATE turn_traces SET {column} = %s WHERE id LIKE %s"
+        store._rows.transact(lambda connection: store._rows.run(connection, change, content, f"{trace_id}%"))
+
+    for content in (b"", b"\xff\xfe", b"[]", b'{"version": 1}', b"[" * 100_000):
+        damage("head", "00000002", content)
+        assert ids(store) == [3, 1]
+        with pytest.raises(InputError, match="cannot be read"):
+            store.find("00000002", ALL)
+    damage("recording", "00000003", b'{"call": "a"}\n{"ca')
+    assert store.find("00000003", ALL)[1] == [{"call": "a"}]
+    assert "damaged line" in caplog.text
+
+
+def test_many_threads_may_write(made: Make) -> None:
+    store = made(most=10)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(store.write, map(trace, range(40))))
+    assert 10 <= len(ids(store)) <= 17  # each may have looked just before another wrote
+
+
+def test_what_is_forgotten_is_in_no_byte_of_the_file(tmp_path: Path) -> None:
+    store = TraceStore.in_file(tmp_path / "traces.sqlite", 10, 100_000)
+    for number, user in ((1, "ana"), (2, "ben")):
+        store.write(trace(number, user), [f'{{"said": "of-{user}"}}'] * 500)
+    assert store.forget(Scope("ana")) == 1
+    left = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert (b"of-ana" in left, b"of-ben" in left) == (False, True)
+    store.close()
 
 
 def test_trouble_costs_the_trace_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "traces").write_text("in the way", encoding="utf-8")
     database = open_database("postgresql://ana:blue-whale@127.0.0.1:1/kept")
-    for store in (TraceStore(tmp_path / "traces"), DatabaseTraces(PostgresTraces(database, 10, 1_000), 100)):
+    in_the_way = TraceStore.in_file(tmp_path / "traces" / "traces.sqlite", 10, 1_000)
+    for store in (in_the_way, TraceStore(DatabaseRows(database), 10, 1_000)):
         caplog.clear()
         with caplog.at_level(logging.WARNING):
             store.write(trace(1))
         assert "could not be kept" in caplog.text
         assert "blue-whale" not in caplog.text
+        store.close()
     database.close()

@@ -1,7 +1,9 @@
 """A recorded turn, run again with other settings: what a fresh run gives, and not one call of a model."""
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -114,10 +116,11 @@ class TestOffline:
 
     def test_a_damaged_line_is_asked_anew_and_told(self, selfright: Selfright, home_folder: Path) -> None:
         before = selfright.ask(QUESTIONS[0])
-        (path,) = (home_folder / "home" / "traces").glob(f"*{before.trace_id}*")
-        lines = path.read_bytes().splitlines(keepends=True)
-        torn = [line if b'"call":"retriever' not in line else line[: len(line) // 2] + b"\n" for line in lines]
-        path.write_bytes(b"".join(torn))
+        with closing(sqlite3.connect(home_folder / "home" / "traces.sqlite")) as file, file:
+            (recording,) = file.execute("SELECT recording FROM turn_traces WHERE id = ?", (before.trace_id,)).fetchone()
+            lines = recording.split(b"\n")
+            torn = [line if b'"call":"retriever' not in line else line[: len(line) // 2] for line in lines]
+            file.execute("UPDATE turn_traces SET recording = ? WHERE id = ?", (b"\n".join(torn), before.trace_id))
         replay = selfright.replay(before.trace_id)
         assert told(replay.answer) == told(before)
         assert replay.asked["retriever"] == 1

@@ -2,22 +2,18 @@
 
 from langgraph.checkpoint.postgres import PostgresSaver
 
-from selfright.memory import profiles, session_rows
+from selfright.memory import profiles, session_rows, traces
 from selfright.storage.postgres import CONNECTIONS, Connection, PostgresDatabase, Use
 from selfright.storage.postgres_address import read_address
 from selfright.storage.postgres_tables import Tables, open_tables
 
-_TRACES_AND_KEYS = (
-    "CREATE TABLE turn_traces (id text PRIMARY KEY, at double precision NOT NULL, owner bytea NOT NULL,"
-    " bytes bigint NOT NULL, head bytea NOT NULL, recording bytea NOT NULL)",
-    "CREATE INDEX turn_traces_at ON turn_traces (at, id)",
-    "CREATE INDEX turn_traces_of ON turn_traces (owner, at)",
+_KEYS = (
     "CREATE TABLE api_keys (id text PRIMARY KEY, digest bytea NOT NULL, owner text NOT NULL,"
     " collections text NOT NULL, admin boolean NOT NULL, note text NOT NULL, created double precision NOT NULL,"
     " revoked double precision)",
 )
 _FACTS = (table.format(serial="bigserial PRIMARY KEY") for table in profiles.TABLES)
-TABLES = Tables("selfright-memory", ";\n".join((*_FACTS, *session_rows.TABLES, *_TRACES_AND_KEYS)))
+TABLES = Tables("selfright-memory", ";\n".join((*_FACTS, *session_rows.TABLES, *traces.TABLES, *_KEYS)))
 
 
 def open_database(address: str, most: int = CONNECTIONS) -> PostgresDatabase:

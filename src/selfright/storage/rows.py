@@ -51,9 +51,12 @@ class Rows(ABC):
     def within(self, work: Callable[[Connection], T]) -> T:
         """What ``work`` gives. Raises ``StoreError``."""
 
-    def transact(self, work: Callable[[Connection], T]) -> T:
-        """What ``work`` gives, in a transaction."""
-        return self.within(work)
+    @abstractmethod
+    def transact(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """What ``work`` gives, in a transaction.
+
+        Without ``durable`` a crash of the machine, or of the database's server, may lose it.
+        """
 
     @abstractmethod
     async def read(self, work: Callable[[Connection], T]) -> T:
@@ -61,10 +64,7 @@ class Rows(ABC):
 
     @abstractmethod
     async def change(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        """``changed`` on a thread; it is done although the caller goes away.
-
-        Without ``durable`` a crash of the machine, or of the database's server, may lose it.
-        """
+        """``transact`` on a thread; it is done although the caller goes away."""
 
     def run(self, connection: Connection, statement: str, *values: object) -> Any:
         """The cursor of a statement."""
@@ -127,8 +127,9 @@ class FileRows(Rows):
         with self.file.connect() as connection:
             return work(connection)
 
-    def transact(self, work: Callable[[Connection], T]) -> T:
+    def transact(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         """What ``work`` gives, in a transaction beside which nobody else writes."""
+        del durable
         with self.file.connect() as connection, transaction(connection, "IMMEDIATE"):
             return work(connection)
 
@@ -137,7 +138,7 @@ class FileRows(Rows):
         return await self._aside(self.within, work)
 
     async def change(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        """``changed`` on the file's thread."""
+        """``transact`` on the file's thread."""
         del durable
         return await self._aside(self.transact, work)
 
@@ -173,6 +174,10 @@ class DatabaseRows(Rows):
     def within(self, work: Callable[[Connection], T]) -> T:
         """What ``work`` gives, in a transaction."""
         return self.database.within(work)
+
+    def transact(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """``within``."""
+        return self.database.within(work, durable=durable)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """``within`` on a thread of the database."""

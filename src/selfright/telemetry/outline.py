@@ -1,21 +1,16 @@
-"""A finished turn → its trace; and traces as JSON, and back.
+"""A finished turn → its trace.
 
 An outline is made of what can hold no content: names of nodes and what they decided, verdicts, scores, counts.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
+from collections.abc import Sequence
 
 from selfright.domain.answers import Answer, Cost, Step
 from selfright.domain.traces import Origins, Pass, Trace
 from selfright.domain.turns import Scope
-from selfright.schemas import answer_view, step_view
+from selfright.schemas import answer_view
 
-VERSION = 1
 _SCORES = ("grounding", "completeness", "accuracy", "overall", "confidence")
-_TRACE = TypeAdapter(Trace)
 
 
 def finished_trace(answer: Answer, at: float, scope: Scope, origins: Origins, *, content: bool) -> Trace:
@@ -63,21 +58,3 @@ def broken(
         error=kind,
         collections=scope.collections,
     )
-
-
-def trace_form(trace: Trace) -> dict[str, Any]:
-    """``trace show --json``, and the first line of a trace's file."""
-    form = _TRACE.dump_python(trace, mode="json")
-    return {"version": VERSION, **form, "steps": [step_view(step) for step in trace.steps]}
-
-
-def trace_of(form: Mapping[str, Any]) -> Trace:
-    """The trace that a form describes. Raises ``ValueError`` for anything else."""
-    if form.get("version") != VERSION:
-        raise ValueError(f"a trace of version {VERSION} was expected, but this one is of {form.get('version')!r}")
-    try:
-        return _TRACE.validate_python(form)
-    except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ValueError(f"a trace lacks a part or has one of the wrong kind ({place}: {first['msg']})") from None

@@ -25,7 +25,6 @@ from selfright.wiring.listeners import langchain_listens
 from selfright.wiring.models import Models, check_mode, jobs_to_ask
 from selfright.wiring.open_index import OpenIndex, Overrides
 from selfright.wiring.packs import SlotReaders, check_needs, load_pack, open_profiles
-from selfright.wiring.persistence import open_database
 from selfright.wiring.roles import OfflineRoles, Roles, offline_roles, with_models
 
 if TYPE_CHECKING:
@@ -193,7 +192,11 @@ class Engine:
     @cached_property
     def database(self) -> "PostgresDatabase | None":
         """Where sessions, profiles and traces are kept instead of in files."""
-        return open_database(self.settings)
+        if not self.settings.database:
+            return None
+        from selfright.memory.postgres import open_database
+
+        return open_database(self.settings.database)
 
     @property
     def offline(self) -> OfflineRoles:

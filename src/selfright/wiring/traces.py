@@ -24,16 +24,16 @@ from selfright.flow.run import Turn
 from selfright.settings import FLAG_NAMES
 from selfright.telemetry.outline import broken, finished_trace
 from selfright.telemetry.recording import Recorder, Visits
-from selfright.telemetry.store import TraceKeeper
 from selfright.telemetry.taps import Tap
 from selfright.wiring.engine import Engine
-from selfright.wiring.persistence import open_traces
 
 if TYPE_CHECKING:
+    from selfright.memory.traces import TraceStore
     from selfright.telemetry.spans import Spans, TurnSpans
 
 OnEvent = Callable[[TurnEvent], Awaitable[None]]
 
+_FILE = "traces.sqlite"
 _MOST_LISTED = 10_000
 _MOST_STEPS = 2_000
 
@@ -47,9 +47,15 @@ class TraceService:
         self._engine = engine
 
     @cached_property
-    def store(self) -> TraceKeeper:
-        """Where traces are kept."""
-        return open_traces(self._engine.settings, self._engine.database)
+    def store(self) -> "TraceStore":
+        """Where traces are kept: a file in the home folder, or the database that is set."""
+        from selfright.memory.traces import TraceStore
+        from selfright.storage.rows import DatabaseRows
+
+        settings, database = self._engine.settings, self._engine.database
+        if database is None:
+            return TraceStore.in_file(settings.home / _FILE, settings.max_traces, settings.trace_bytes)
+        return TraceStore(DatabaseRows(database), settings.max_traces, settings.trace_bytes)
 
     def watch(self, preset: Preset, options: TurnOptions) -> "TurnWatch":
         """What watches one turn with these options."""
@@ -77,7 +83,9 @@ class TraceService:
         return await replay(self._engine, trace, lines, options)
 
     def close(self) -> None:
-        """Sends the spans that are still waiting."""
+        """Sends the spans that are still waiting, and closes the file of the traces."""
+        if store := self.__dict__.pop("store", None):
+            store.close()
         if spans := self.__dict__.pop("_spans", None):
             spans.close()
 
@@ -110,7 +118,7 @@ class TraceService:
 class TurnWatch:
     """Watches one turn; ``store`` is None where no trace is stored, ``recorder`` where no call is recorded."""
 
-    store: TraceKeeper | None
+    store: "TraceStore | None"
     recorder: Recorder | None
     spans: "TurnSpans | None"
     origins: Callable[[Turn], Origins]

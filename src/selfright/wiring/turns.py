@@ -17,7 +17,6 @@ from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, preset_for
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn, run
 from selfright.wiring.engine import Engine, compile_cached
-from selfright.wiring.persistence import open_kept_sessions
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -36,6 +35,7 @@ class GraphArguments(TypedDict):
     context: Tools
 
 
+_FILE = "sessions.sqlite"
 _ROLES = ("user", "assistant")
 
 
@@ -100,9 +100,18 @@ class TurnService:
     def _open(self) -> "Sessions":
         with self._opening:
             if self._sessions is None:
-                opening = open_kept_sessions(self._engine.settings, self._engine.database)
-                self._sessions = asyncio.run(opening)  # they belong to no loop, nor does waiting for them
+                self._sessions = asyncio.run(self._open_sessions())  # they belong to no loop, nor does waiting for them
             return self._sessions
+
+    async def _open_sessions(self) -> "Sessions":
+        from selfright.memory.conversation import Retention
+        from selfright.memory.opening import open_postgres_sessions, open_sessions
+
+        settings, database = self._engine.settings, self._engine.database
+        retention = Retention(settings.session_turns, settings.session_days, settings.max_sessions)
+        if database is None:
+            return await open_sessions(settings.home / _FILE, retention)
+        return await open_postgres_sessions(database, retention)
 
     async def reachable(self) -> None:
         """Raises ``StoreError`` when what keeps the sessions is a database that does not answer."""

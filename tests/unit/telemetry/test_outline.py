@@ -9,7 +9,8 @@ from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryCl
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.turns import Scope
-from selfright.telemetry.outline import broken, finished_trace, trace_form, trace_of
+from selfright.schemas import trace_form, trace_of
+from selfright.telemetry.outline import broken, finished_trace
 from tests.support.traces import ORIGINS, SAID, answer
 
 

@@ -26,8 +26,8 @@ def trace() -> None:
 def list_(limit: int, user: str | None, as_json: bool) -> None:
     """List the stored traces: id, time, preset, quality, stop reason, cost."""
     from selfright.api.selfright import Selfright
+    from selfright.schemas import trace_form
     from selfright.telemetry.drawing import draw_list
-    from selfright.telemetry.outline import trace_form
 
     with Selfright.open() as selfright:
         traces = selfright.traces(limit, user)
@@ -42,8 +42,8 @@ def list_(limit: int, user: str | None, as_json: bool) -> None:
 def show(trace_id: str, as_json: bool) -> None:
     """Draw the turn ID: its path with loops, verdicts, scores by pass, times. The first digits of an id are enough."""
     from selfright.api.selfright import Selfright
+    from selfright.schemas import trace_form
     from selfright.telemetry.drawing import draw_trace
-    from selfright.telemetry.outline import trace_form
 
     with Selfright.open() as selfright:
         found = selfright.trace(trace_id)

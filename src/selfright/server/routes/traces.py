@@ -9,11 +9,10 @@ from fastapi import APIRouter, Path, Query, Request
 from selfright.domain.errors import InputError
 from selfright.domain.traces import ReplayOptions, Trace
 from selfright.domain.turns import Scope
-from selfright.schemas import replay_view
+from selfright.schemas import replay_view, trace_form
 from selfright.server.errors import Refused
 from selfright.server.service import Service, caller_of, in_thread, service_of
 from selfright.server.turns import check_flags, unless_gone
-from selfright.telemetry.outline import trace_form
 from selfright.wire.user_data import (
     DeletedReply,
     RatingReply,
