@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import AliasChoices, BaseModel, Field
+
 from selfright.api.selfright import Selfright
 from selfright.domain.errors import IncompatibleIndex, InputError
-from selfright.evals.reading import file_sha256
+from selfright.evals.reading import Filled, Identifier, file_sha256, read_rows, refuse_bad
 from selfright.evals.results import DataSet
-from selfright.evals.rows import identifier, read_rows, refuse_bad, text
 from selfright.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class RetrievalSet:
         return DataSet(self.name, "beir", self.sha256, len(self.queries), self.of)
 
 
+class _Query(BaseModel):
+    id: Identifier = Field("", validation_alias=AliasChoices("_id", "id"))
+    text: Filled
+
+
 def load(folder: Path, split: str) -> RetrievalSet:
     """The set at ``folder``. Raises ``InputError`` for a missing file, and for bad rows with their lines."""
     corpus, (queries, judgements) = folder / "corpus.jsonl", _files(folder, split)
@@ -87,7 +93,7 @@ def _files(folder: Path, split: str) -> tuple[Path, Path]:
 
 
 def _texts(path: Path) -> dict[str, str]:
-    return dict(read_rows(path, lambda row, where: (identifier(row, ("_id", "id"), where), text(row, "text"))))
+    return {row.id or f"line {number}": row.text for number, row in read_rows(path, _Query)}
 
 
 def _grades(path: Path) -> dict[str, dict[str, int]]:

@@ -1,28 +1,32 @@
 """Question sets as files: JSON Lines of ``{"id", "question", "answers", "patterns", "answerable", …}`` (SPEC 16).
 
 All but ``question`` may be missing. ``answer`` is heard where there are no ``answers``, ``doc_id`` where nothing is
-``relevant``.
+``relevant``. Regular expressions are searched for a bounded time: one may go on for years.
 """
 
+import codecs
 import hashlib
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field, StrictBool, ValidationError
 
 from selfright.domain.answers import Message
-from selfright.domain.errors import InputError
-from selfright.evals.patterns import compile_pattern
+from selfright.domain.errors import InputError, MissingExtra
 from selfright.evals.results import DataSet
-from selfright.evals.rows import BadRow, identifier, kind, objects, read_rows, text, texts, truth
 
-_ROLES = ("user", "assistant")
+LONGEST_ROW = 20_000_000
+_NAMED = 5
+_PATIENCE_S = 5.0
 _MOST_PATTERNS, _LONGEST_PATTERN = 50, 500
-
-
 _PIECE = 2**20
+
+T = TypeVar("T", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ def file_sha256(paths: Sequence[Path]) -> str:
 
 def load(path: Path) -> QuestionSet:
     """The questions of a file. Raises ``InputError`` for rows that are none, and for two of one id."""
-    questions = read_rows(path, lambda row, where: question_of(row, where.replace(" ", "-")))
+    questions = [row.to_question(f"line-{number}") for number, row in read_rows(path, _Row)]
     if not questions:
         raise InputError(f"{path}: no questions in it; expected at least one row with 'question'")
     for name, count in Counter(question.id for question in questions).items():
@@ -86,42 +90,116 @@ def load(path: Path) -> QuestionSet:
     return QuestionSet(path.name, file_sha256([path]), tuple(questions), len(questions))
 
 
-def question_of(row: Mapping[str, Any], otherwise: str) -> Question:
-    """The row's question; ``otherwise`` is its id when it has none. Raises ``BadRow`` for what is none."""
-    answers = texts(row, "answers") or texts(row, "answer")
-    patterns = _patterns(row)
-    answerable = truth(row, "answerable")
-    asked_about = identifier(row, ("doc_id",), "")
-    document = (asked_about,) if asked_about and answerable is not False else ()
-    profile = row.get("profile")
-    if profile is not None and not isinstance(profile, dict):
-        raise BadRow(f"expected an object as 'profile', got {kind(profile)}")
-    return Question(
-        id=identifier(row, ("id", "_id"), otherwise),
-        question=text(row, "question"),
-        answers=answers,
-        answerable=True if answerable is None and (answers or patterns) else answerable,
-        relevant=texts(row, "relevant") or document,
-        history=tuple(_message(message) for message in objects(row, "history")),
-        profile=profile or {},
-        patterns=patterns,
-    )
+def read_rows(path: Path, form: type[T]) -> list[tuple[int, T]]:
+    """The rows of a JSON Lines file but blank ones, with the numbers of their lines.
 
-
-def _patterns(row: Mapping[str, Any]) -> tuple[str, ...]:
-    found = texts(row, "patterns")
-    if len(found) > _MOST_PATTERNS or any(len(pattern) > _LONGEST_PATTERN for pattern in found):
-        raise BadRow(f"expected at most {_MOST_PATTERNS} 'patterns' of at most {_LONGEST_PATTERN} characters")
-    for pattern in found:
-        try:
-            compile_pattern(pattern)
-        except ValueError as error:
-            raise BadRow(f"expected regular expressions as 'patterns', and one is none ({error})") from None
+    Raises ``InputError`` when there are bad rows, with the first of them and what was expected there: nothing is left
+    out in silence.
+    """
+    found, bad = list[tuple[int, T]](), list[str]()
+    with path.open("rb") as file:
+        for number, line in enumerate(iter(partial(file.readline, LONGEST_ROW + 1), b""), start=1):
+            if len(line) > LONGEST_ROW:
+                bad.append(f"line {number}: longer than {LONGEST_ROW:,} bytes")
+                break
+            try:
+                if line.strip():
+                    found.append((number, form.model_validate_json(line.removeprefix(codecs.BOM_UTF8))))
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_input=False)[0]
+                place = "".join(f"'{name}': " for name in first["loc"][:1])
+                why = first["msg"].removeprefix("Value error, ").partition(" at line ")[0]
+                bad.append(f"line {number}: {place}{why}")
+    refuse_bad(path, bad)
     return found
 
 
-def _message(message: Mapping[str, Any]) -> Message:
-    role, content = message.get("role"), message.get("content")
-    if role not in _ROLES or not isinstance(content, str):
-        raise BadRow("expected messages {'role': 'user' or 'assistant', 'content': text} as 'history'")
-    return Message(role, content)
+def refuse_bad(path: Path, bad: Sequence[str]) -> None:
+    """Raises ``InputError`` with the first of the lines that are bad."""
+    if bad:
+        more = f"; and {len(bad) - _NAMED} more rows" if len(bad) > _NAMED else ""
+        raise InputError(f"{path}: {'; '.join(bad[:_NAMED])}{more}; docs/evaluation.md says what a row holds")
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("should be a text with something in it")
+    return text
+
+
+def _compilable(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    if len(patterns) > _MOST_PATTERNS or any(len(pattern) > _LONGEST_PATTERN for pattern in patterns):
+        raise ValueError(f"should be at most {_MOST_PATTERNS} patterns of at most {_LONGEST_PATTERN} characters")
+    for pattern in patterns:
+        compile_pattern(pattern)
+    return patterns
+
+
+Identifier = Annotated[str, BeforeValidator(lambda given: str(given) if type(given) is int else given or "")]
+"""A string or a whole number; empty for nothing."""
+Filled = Annotated[str, AfterValidator(_filled)]
+"""A text with something in it."""
+Texts = Annotated[
+    tuple[str, ...],
+    BeforeValidator(lambda given: (given,) if isinstance(given, str) else given if given is not None else ()),
+    AfterValidator(lambda texts: tuple(text for text in texts if text.strip())),
+]
+"""A list of strings, or one string; empty without it. Blank ones are left out."""
+
+
+class _Message(BaseModel):
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class _Row(BaseModel):
+    id: Identifier = Field("", validation_alias=AliasChoices("id", "_id"))
+    question: Filled
+    answers: Texts = ()
+    answer: Texts = ()
+    patterns: Annotated[Texts, AfterValidator(_compilable)] = ()
+    answerable: StrictBool | None = None
+    relevant: Texts = ()
+    doc_id: Identifier = ""
+    history: list[_Message] | None = None
+    profile: dict[str, Any] | None = None
+
+    def to_question(self, otherwise: str) -> Question:
+        """``otherwise`` is its id when it has none."""
+        answers = self.answers or self.answer
+        document = (self.doc_id,) if self.doc_id and self.answerable is not False else ()
+        return Question(
+            id=self.id or otherwise,
+            question=self.question,
+            answers=answers,
+            answerable=True if self.answerable is None and (answers or self.patterns) else self.answerable,
+            relevant=self.relevant or document,
+            history=tuple(Message(message.role, message.content) for message in self.history or ()),
+            profile=self.profile or {},
+            patterns=self.patterns,
+        )
+
+
+def compile_pattern(pattern: str) -> Any:
+    """The pattern, which ignores case. Raises ``ValueError`` for what is none, ``MissingExtra`` without the library."""
+    try:
+        import regex
+    except ModuleNotFoundError:
+        raise MissingExtra(
+            "regex, which searches for the 'patterns' of questions,", 'pip install "selfright[eval]"'
+        ) from None
+    try:
+        return regex.compile(pattern, regex.IGNORECASE)  # type: ignore[no-untyped-call]
+    except (regex.error, OverflowError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def is_any_in(patterns: Sequence[str], line: str) -> bool:
+    """Whether one of the patterns is found in the line. Raises ``InputError`` if one takes more than 5 s."""
+    try:
+        return any(compile_pattern(pattern).search(line, timeout=_PATIENCE_S) for pattern in patterns)
+    except TimeoutError:
+        raise InputError(
+            f"a text of {len(line):,} characters could not be searched for these 'patterns' of a question in "
+            f"{_PATIENCE_S:g} s each; write them without a repeated part in a repeated part: {list(patterns)}"
+        ) from None

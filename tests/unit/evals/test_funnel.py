@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from selfright.domain.answers import Message
 from selfright.domain.errors import InputError
-from selfright.evals import patterns as searching
+from selfright.evals import reading
 from selfright.evals.aggregation import STEPS, first_rank, funnels
 from selfright.evals.measures.words import Containment, Right, gold_in
-from selfright.evals.reading import Question, question_of
+from selfright.evals.reading import Question
 from selfright.evals.results import Retrieved, Row
-from selfright.evals.rows import BadRow
 from selfright.evals.systems import System
 from selfright.evals.worker import read_task, task_of
 from tests.support.studies import row, sample, turn
@@ -100,20 +99,12 @@ def test_a_pattern_is_searched_in_a_text_as_one_line(text: str, found: bool) -> 
 
 
 def test_a_pattern_that_would_go_on_for_ever_is_ended_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(reading, "_PATIENCE_S", 0.2)
     with pytest.raises(InputError, match="could not be searched"):
         gold_in("a" * 5_000 + "!", Question("q", "?", patterns=("a*" * 100 + "$",)))
 
 
-def test_patterns_are_read_and_sent_to_workers() -> None:
-    question = question_of({"question": "How long?", "patterns": [r"27 days", "27일"]}, "line 1")
-    assert (question.patterns, question.answerable) == (("27 days", "27일"), True)
-    question = replace(question, history=(Message("user", "hello"),))
+def test_questions_are_sent_to_workers() -> None:
+    question = Question("q", "How long?", patterns=("27일",), history=(Message("user", "hello"),))
     system = System("basic", "basic")
     assert read_task(task_of(system, question)) == (system, question)
-
-
-@pytest.mark.parametrize("patterns", [["(27"], ["a" * 501], ["a"] * 51, [27]])
-def test_what_is_no_pattern_is_said_and_not_searched_for(patterns: list[object]) -> None:
-    with pytest.raises(BadRow, match="expected"):
-        question_of({"question": "How long?", "patterns": patterns}, "line 1")

@@ -56,8 +56,8 @@ def test_every_bad_row_is_named(write: Write) -> None:
     with pytest.raises(InputError) as caught:
         load(write("bad.jsonl", "\n".join(lines)))
     said = str(caught.value)
-    for part in ("line 2: not JSON", "line 3: expected an object, got a list", "line 4: expected a text as 'question'",
-                 "line 5: expected a list of strings as 'answers'", "and 1 more rows"):  # fmt: skip
+    for part in ("line 2: Invalid JSON", "line 3: Input should be an object", "line 4: 'question': should be a text",
+                 "line 5: 'answers': Input should be a valid array", "and 1 more rows"):  # fmt: skip
         assert part in said
 
 
@@ -65,9 +65,9 @@ def test_every_bad_row_is_named(write: Write) -> None:
     ("name", "content", "why"),
     [
         ("empty.jsonl", "", "no questions in it"),
-        ("other.jsonl", '{"text": "a document"}\n', "line 1: expected a text as 'question'"),
+        ("other.jsonl", '{"text": "a document"}\n', "line 1: 'question': Field required"),
         ("twice.jsonl", '{"id": 1, "question": "a"}\n{"id": 1, "question": "b"}\n', "stands twice"),
-        ("broken.jsonl", "{", "not JSON"),
+        ("broken.jsonl", "{", "Invalid JSON"),
     ],
 )  # fmt: skip
 def test_what_is_no_question_set(write: Write, name: str, content: str, why: str) -> None:
@@ -79,20 +79,31 @@ def test_a_mark_at_the_start_and_other_encodings(write: Write, tmp_path: Path) -
     (tmp_path / "marked.jsonl").write_bytes(b"\xef\xbb\xbf" + '{"question": "등대?"}'.encode())
     assert load(tmp_path / "marked.jsonl").questions[0].question == "등대?"
     (tmp_path / "cp949.jsonl").write_bytes('{"question": "등대?"}\n'.encode("cp949"))
-    with pytest.raises(InputError, match="line 1: not UTF-8"):
+    with pytest.raises(InputError, match="line 1: Invalid JSON: invalid unicode"):
         load(tmp_path / "cp949.jsonl")
 
 
 @pytest.mark.parametrize("row", [{"id": "a\ud800", "question": "q"}, {"question": "q", "answers": ["\udfff"]}])
 def test_half_a_character_is_no_text(tmp_path: Path, row: dict[str, Any]) -> None:
     (tmp_path / "set.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    with pytest.raises(InputError, match="half of a surrogate pair"):
+    with pytest.raises(InputError, match=r"line 1: Invalid JSON: .*hex escape"):
         load(tmp_path / "set.jsonl")
 
 
 def test_a_pair_that_is_escaped_is_text(tmp_path: Path) -> None:
     (tmp_path / "set.jsonl").write_text(json.dumps({"question": "😀?"}), encoding="utf-8")
     assert load(tmp_path / "set.jsonl").questions[0].question == "😀?"
+
+
+def test_patterns_are_read(write: Write) -> None:
+    (question,) = load(write("set.jsonl", [{"question": "How long?", "patterns": ["27 days", "27일"]}])).questions
+    assert (question.patterns, question.answerable) == (("27 days", "27일"), True)
+
+
+@pytest.mark.parametrize("patterns", [["(27"], ["a" * 501], ["a"] * 51, [27]])
+def test_what_is_no_pattern_is_said_and_not_searched_for(write: Write, patterns: list[object]) -> None:
+    with pytest.raises(InputError, match="line 1: 'patterns': "):
+        load(write("set.jsonl", [{"question": "How long?", "patterns": patterns}]))
 
 
 def test_a_sample_is_the_seeds_and_keeps_the_order(write: Write) -> None:

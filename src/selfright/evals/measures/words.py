@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from selfright.domain.composing import MARKER
 from selfright.domain.text import has_hangul
 from selfright.evals.metrics import Sample, Value, without
-from selfright.evals.patterns import is_any_in
-from selfright.evals.reading import Question
+from selfright.evals.reading import Question, is_any_in
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
