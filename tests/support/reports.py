@@ -7,7 +7,7 @@ from functools import cache
 
 from selfright.evals.aggregation import aggregate, measure_row
 from selfright.evals.intervals import compare, estimate, ladder
-from selfright.evals.measures.standard import STANDARD
+from selfright.evals.measures import STANDARD
 from selfright.evals.reading import Question
 from selfright.evals.results import DataSet, IndexFacts, Judgement, Pass, Row, RunResult, Study, Turn, Value, Visit
 from tests.support import studies

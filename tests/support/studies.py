@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from selfright.evals.metrics import Sample
+from selfright.evals.measures import Sample
 from selfright.evals.reading import Question
 from selfright.evals.results import Judgement, Pass, Row, Study, Turn, Value
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from selfright.domain.traces import Examined
 from selfright.evals.intervals import estimate, quantiles
-from selfright.evals.measures.words import gold_in, has_gold, spoken_text
-from selfright.evals.metrics import Metric, Sample
+from selfright.evals.measures import Metric, Sample
 from selfright.evals.reading import Question
 from selfright.evals.results import Abstention, CurvePoint, Funnel, Quantiles, Retrieved, Row, RunResult
+from selfright.evals.words import gold_in, has_gold, spoken_text
 
 RIGHT = "right"
 STEPS: Sequence[str] = (*(field.name for field in fields(Retrieved)), RIGHT)

@@ -13,8 +13,7 @@ from selfright.domain.traces import Judge
 from selfright.evals import provenance
 from selfright.evals.aggregation import aggregate, measure_row
 from selfright.evals.intervals import compare, ladder
-from selfright.evals.measures.standard import STANDARD
-from selfright.evals.metrics import Metric
+from selfright.evals.measures import STANDARD, Metric
 from selfright.evals.reading import Question, QuestionSet
 from selfright.evals.results import Kind, Row, RunResult, Study, adapter
 from selfright.evals.systems import System

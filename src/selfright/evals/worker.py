@@ -16,10 +16,10 @@ from selfright.domain.errors import StoreError, UsageError
 from selfright.domain.judgements import Evaluation
 from selfright.domain.traces import Examined, WatchedPass
 from selfright.evals.aggregation import retrieved_gold
-from selfright.evals.measures.words import normalize
 from selfright.evals.reading import Question
 from selfright.evals.results import Judgement, Pass, Row, Turn, Visit, adapter
 from selfright.evals.systems import System
+from selfright.evals.words import normalize
 
 BROUGHT = 0.75
 """The share of a missing item's words that one passage must hold to have brought it."""

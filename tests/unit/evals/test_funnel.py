@@ -12,10 +12,11 @@ from selfright.domain.answers import Message
 from selfright.domain.errors import InputError
 from selfright.evals import reading
 from selfright.evals.aggregation import STEPS, first_rank, funnels
-from selfright.evals.measures.words import Containment, Right, gold_in
+from selfright.evals.measures import STANDARD
 from selfright.evals.reading import Question
 from selfright.evals.results import Retrieved, Row
 from selfright.evals.systems import System
+from selfright.evals.words import gold_in
 from selfright.evals.worker import read_task, task_of
 from tests.support.studies import row, sample, turn
 
@@ -95,7 +96,8 @@ def test_a_pattern_is_searched_in_a_text_as_one_line(text: str, found: bool) -> 
     question = Question("q", "?", patterns=(r"\b27 days", r"27\s?일"))
     assert gold_in(text, question) is found
     asked = sample(replace(question, answerable=True), turn(text))
-    assert (Right().measure(asked).value, Containment().measure(asked).value) == (float(found), float(found))
+    by_name = {metric.name: metric.measure(asked).value for metric in STANDARD}
+    assert (by_name["right"], by_name["containment"]) == (float(found), float(found))
 
 
 def test_a_pattern_that_would_go_on_for_ever_is_ended_and_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfright.evals.measures.words import contains, exact, f1, normalize, recall, spoken_text
+from selfright.evals.words import contains, exact, f1, normalize, recall, spoken_text
 
 # answer, gold, exact match, F1: SQuAD 2.0's normalising (case, punctuation, articles, blanks) and F1 over words.
 SQUAD = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfright.evals.measures.standard import STANDARD
+from selfright.evals.measures import STANDARD
 from selfright.evals.report import findings as figures
 from selfright.evals.report.charts import by_pass
 from selfright.evals.report.findings import FEW, Outcome, main_metric, more_is_better, outcome

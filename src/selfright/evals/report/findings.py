@@ -8,7 +8,7 @@ And figures as they are shown: shares as points, scores with three decimals, a r
 
 from enum import StrEnum
 
-from selfright.evals.measures.standard import BETTER
+from selfright.evals.measures import BETTER
 from selfright.evals.results import Difference, Estimate, Study
 
 FEW = 20

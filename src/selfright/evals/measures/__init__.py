@@ -1,1 +1,0 @@
-"""The metrics, by what they look at: words, judgements, retrievals, cost."""
