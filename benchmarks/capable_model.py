@@ -35,8 +35,8 @@ from benchmarks.model_files import WEIGHTS, fetch
 from selfright import Selfright, SelfrightError
 from selfright.cli.commands.demo import DATA
 from selfright.domain.text import has_hangul
-from selfright.evals.measures.words import gold_in
 from selfright.evals.reading import Question, load
+from selfright.evals.words import gold_in
 
 SYSTEMS: dict[str, tuple[str, bool, dict[str, object]]] = {
     "basic": ("basic", True, {}),

@@ -28,9 +28,9 @@ from selfright.web.types import (
     RequestCounter,
     RequestLimits,
     Resolve,
-    Unpacker,
     media_of,
     no_queue,
+    unpack,
 )
 
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -117,7 +117,7 @@ class Guard:
         length = headers.get("content-length", "")
         if length.isdigit() and (len(length) > 15 or int(length) > most):
             raise PageUnusable(f"the reply of {host} has more than {most:,} bytes")
-        body = await _body(response.aiter_stream(), Unpacker(headers.get("content-encoding", ""), most), most)
+        body = unpack(await _body(response.aiter_stream(), most), headers.get("content-encoding", ""), most)
         kind, charset = media_of(headers.get("content-type", ""), body)
         _check_type(request, kind, declared=False)
         return Reply(request.target, 200, headers, body, kind, charset)
@@ -220,13 +220,12 @@ def _check_type(request: Request, kind: str, *, declared: bool) -> None:
         raise PageUnusable(f"the reply of {request.target.host} {said} '{kind[:60]}', which is not read")
 
 
-async def _body(stream: AsyncIterator[bytes], unpacker: Unpacker, most: int) -> bytes:
-    """The unpacked body; reading ends with an error as soon as it is too large in either form."""
+async def _body(stream: AsyncIterator[bytes], most: int) -> bytes:
+    """The body as it is sent; reading ends with an error as soon as it is too large."""
     pieces, sent = [], 0
     async for piece in stream:
         sent += len(piece)
         if sent > most:
             raise PageUnusable(f"the reply has more than {most:,} bytes")
-        pieces.append(unpacker.feed(piece))
-    unpacker.end()
+        pieces.append(piece)
     return b"".join(pieces)

@@ -92,67 +92,32 @@ _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _MARKUP = (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<article", b"<div", b"<p>")
 
 
-class Unpacker:
-    """Undoes the content encoding of a body piece by piece; never holds more than ``limit`` bytes.
+def unpack(body: bytes, encoding: str, limit: int) -> bytes:
+    """A body without its content encoding; what is unpacked is never more than ``limit`` bytes.
 
     Raises ``PageUnusable`` for an encoding that was not asked for, for broken data and for what is larger.
     """
-
-    def __init__(self, encoding: str, limit: int) -> None:
-        name = encoding.strip().lower()
-        if name not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise PageUnusable("the reply is packed in a way that was not asked for; only gzip and deflate are read")
-        self._deflate = name == "deflate"
-        self._limit, self._size, self._members = limit, 0, 1
-        self._packed = name not in ("", "identity")
-        self._stream = zlib.decompressobj(wbits=47) if self._packed else None
-        self._begun = False
-
-    def feed(self, data: bytes) -> bytes:
-        """The next piece, unpacked."""
-        if self._stream is None:
-            return self._count(data)
-        pieces = []
-        while data:
-            pieces.append(self._count(self._unpack(data)))
-            data = self._stream.unconsumed_tail or self._next_member()
-        return b"".join(pieces)
-
-    def end(self) -> None:
-        """Raises ``PageUnusable`` when the packed data breaks off."""
-        if self._stream is not None and self._begun and not self._stream.eof:
-            raise PageUnusable("the packed reply breaks off before its end")
-
-    def _unpack(self, data: bytes) -> bytes:
-        assert self._stream is not None
-        room = self._limit - self._size + 1
+    name, unpacked = encoding.strip().lower(), bytearray()
+    if name in ("", "identity") or not body:
+        return body
+    if name not in ("gzip", "x-gzip", "deflate"):
+        raise PageUnusable("the reply is packed in a way that was not asked for; only gzip and deflate are read")
+    # Many servers send bare deflate under that name: RFC 1950 says how its wrapping begins.
+    is_bare = name == "deflate" and not (body[0] & 0x8F == 8 and int.from_bytes(body[:2]) % 31 == 0)
+    for _ in range(_MEMBERS):
+        stream = zlib.decompressobj(wbits=-15 if is_bare else 47)
         try:
-            piece = self._stream.decompress(data, room)
+            unpacked += stream.decompress(body, limit + 1 - len(unpacked))
         except zlib.error:
-            if not self._deflate or self._begun:
-                raise PageUnusable("the reply says that it is packed, but cannot be unpacked") from None
-            self._stream = zlib.decompressobj(wbits=-15)  # many servers send bare deflate under that name
-            self._begun = True
-            return self._unpack(data)
-        self._begun = True
-        return piece
-
-    def _next_member(self) -> bytes:
-        assert self._stream is not None
-        rest = self._stream.unused_data if self._stream.eof else b""
-        if not rest.strip(b"\0"):
-            return b""
-        self._members += 1
-        if self._members > _MEMBERS:
-            raise PageUnusable(f"the packed reply has more than {_MEMBERS} parts")
-        self._stream = zlib.decompressobj(wbits=47)
-        return rest
-
-    def _count(self, piece: bytes) -> bytes:
-        self._size += len(piece)
-        if self._size > self._limit:
-            raise PageUnusable(f"the reply has more than {self._limit:,} bytes when unpacked")
-        return piece
+            raise PageUnusable("the reply says that it is packed, but cannot be unpacked") from None
+        if len(unpacked) > limit:
+            raise PageUnusable(f"the reply has more than {limit:,} bytes when unpacked")
+        if not stream.eof:
+            raise PageUnusable("the packed reply breaks off before its end")
+        body = stream.unused_data
+        if not body.strip(b"\0"):
+            return bytes(unpacked)
+    raise PageUnusable(f"the packed reply has more than {_MEMBERS} parts")
 
 
 def media_of(header: str, body: bytes | None = None) -> tuple[str, str | None]:
