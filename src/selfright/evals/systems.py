@@ -11,7 +11,9 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from selfright.domain.errors import UsageError
 
@@ -61,7 +63,6 @@ PROFILES = (
 
 MOST_SYSTEMS = 64
 _MOST_BYTES = 1_000_000
-_KEYS = ("system", "grid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,50 +79,47 @@ def of_presets(names: Sequence[str]) -> tuple[System, ...]:
     return tuple(System(name, name) for name in dict.fromkeys(names))
 
 
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    preset: str
+    flags: dict[str, Any] = {}
+    name: str = ""
+
+
+class _Grid(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    system: list[_Entry] = []
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
+
+
 def from_grid(path: Path) -> tuple[System, ...]:
     """The systems of a TOML file: each ``[[system]]`` (name, preset, flags), then all combinations of ``[grid]``.
 
     Every key of ``[grid]`` is ``preset`` or a flag, its value a list. Raises ``UsageError`` for anything else, for two
     systems of one name, and for more than 64.
     """
-    table = _read(path)
-    if unknown := [key for key in table if key not in _KEYS]:
-        raise UsageError(
-            f"{path}: a grid has [[system]] and [grid], but '{unknown[0]}' was found; see docs/evaluation.md"
-        )
-    named = [_system(path, entry) for entry in _list(path, "system", table.get("system", []))]
-    systems = (*named, *itertools.islice(_combine(path, table.get("grid", {})), MOST_SYSTEMS + 1))
+    if path.stat().st_size > _MOST_BYTES:
+        raise UsageError(f"{path} has {path.stat().st_size:,} bytes; a grid has at most {_MOST_BYTES:,}")
+    try:
+        table = _Grid.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{path}: '{place}': {first['msg']}; see docs/evaluation.md") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read as TOML: {error}") from None
+    named = [System(one.name or _name(one.preset, one.flags), one.preset, one.flags) for one in table.system]
+    systems = (*named, *itertools.islice(_combine(table.grid), MOST_SYSTEMS + 1))
     _check(path, systems)
     return systems
 
 
-def _read(path: Path) -> dict[str, Any]:
-    if path.stat().st_size > _MOST_BYTES:
-        raise UsageError(f"{path} has {path.stat().st_size:,} bytes; a grid has at most {_MOST_BYTES:,}")
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as TOML: {error}") from None
-
-
-def _system(path: Path, entry: Any) -> System:
-    if not isinstance(entry, dict) or not isinstance(entry.get("preset"), str):
-        raise UsageError(f'{path}: a [[system]] needs preset = "NAME"; flags = {{...}} and name = "..." may follow')
-    if unknown := [key for key in entry if key not in ("name", "preset", "flags")]:
-        raise UsageError(f"{path}: a [[system]] has name, preset and flags, but '{unknown[0]}' was found")
-    flags = entry.get("flags", {})
-    if not isinstance(flags, dict):
-        raise UsageError(f"{path}: flags = {{ name = value }} was expected in a [[system]]")
-    return System(str(entry.get("name") or _name(entry["preset"], flags)), entry["preset"], flags)
-
-
-def _combine(path: Path, grid: Any) -> Iterable[System]:
-    if not isinstance(grid, dict):
-        raise UsageError(f"{path}: [grid] is a table of flag = [values]")
-    choices = {key: _list(path, key, values) for key, values in grid.items()}
+def _combine(choices: dict[str, list[Any]]) -> Iterable[System]:
     if not choices:
         return
-    choices.setdefault("preset", ["full"])
+    choices = {"preset": ["full"], **choices}
     for combination in itertools.product(*choices.values()):
         flags = dict(zip(choices, combination, strict=True))
         preset = str(flags.pop("preset"))
@@ -131,12 +129,6 @@ def _combine(path: Path, grid: Any) -> Iterable[System]:
 def _name(preset: str, flags: Mapping[str, Any]) -> str:
     said = {key: str(value).lower() if isinstance(value, bool) else value for key, value in flags.items()}
     return " ".join([preset, *(f"{key}={value}" for key, value in said.items())])
-
-
-def _list(path: Path, key: str, value: Any) -> list[Any]:
-    if not isinstance(value, list) or (key != "system" and not value):
-        raise UsageError(f"{path}: '{key}' must be a list with something in it")
-    return value
 
 
 def _check(path: Path, systems: Sequence[System]) -> None:
