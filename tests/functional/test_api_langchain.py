@@ -16,7 +16,7 @@ from selfright.api.selfright import mermaid
 from selfright.domain.answers import Answer
 from selfright.domain.errors import IncompatibleIndex, InputError, UnknownName, UsageError
 from selfright.flow.presets import PRESETS
-from selfright.wiring.listeners import langchain_listens
+from selfright.wiring.engine import langchain_listens
 
 QUESTION = "Who is the harbour master?"
 TEXT = "The harbour master of Port Ellin is Orla Keane. She took the post in 2019."
@@ -138,7 +138,7 @@ def test_whoever_watches_with_langchain_is_noticed(monkeypatch: pytest.MonkeyPat
     asks = RunnableLambda(lambda _: langchain_listens())
     assert not asks.invoke("")
     assert asks.invoke("", {"callbacks": [Listener()]})
-    ask = "from selfright.wiring.listeners import langchain_listens; print(langchain_listens())"
+    ask = "from selfright.wiring.engine import langchain_listens; print(langchain_listens())"
     traced = {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": "http://127.0.0.1:9", "LANGSMITH_API_KEY": "none"}
     for more, expected in (({}, "False"), (traced, "True")):
         probe = [sys.executable, "-c", ask]

@@ -12,10 +12,10 @@ from typing import Any
 from selfright.api.selfright import Selfright
 from selfright.domain.errors import MissingExtra, UsageError
 from selfright.domain.passages import Hit, Ranked
-from selfright.evals import provenance
 from selfright.evals.beir import JudgedQuery, RetrievalSet
 from selfright.evals.intervals import compare, estimate
 from selfright.evals.results import Row, RunResult, Study, Value
+from selfright.evals.running import index_facts, now, versions
 from selfright.retrieval.files import write_atomically
 
 MEASURES = ("nDCG@10", "R@10", "R@100", "P@10", "RR@10")
@@ -122,18 +122,18 @@ def evaluate_retrieval(
             progress(number, len(data.queries), query.text)
         for system, ranking in _rankings(selfright, query.text, depth).items():
             rankings[system][query.id] = ranking
-    index = provenance.index_facts(selfright)
+    index = index_facts(selfright)
     systems = [name for name in SYSTEMS if name in ("bm25", "hybrid") or index.embedder not in ("", "none")]
     results = tuple(_result(name, rankings[name], data.queries, wanted, seed) for name in systems)
     pairs = list(combinations(systems, 2))
     study = Study(
         kind="retrieval",
-        created=provenance.now(),
+        created=now(),
         data=data.facts(),
         index=index,
         judge="none",
         seed=seed,
-        versions=provenance.versions(),
+        versions=versions(),
         runs=results,
         comparisons=compare(results, pairs, seed),
     )

@@ -4,28 +4,31 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from selfright.api.selfright import Selfright
+from selfright.domain.chat import Job
 from selfright.domain.errors import SelfrightError
 from selfright.domain.traces import Judge
-from selfright.evals import provenance
 from selfright.evals.aggregation import aggregate, measure_row
 from selfright.evals.intervals import compare, ladder
 from selfright.evals.measures import STANDARD, Metric
 from selfright.evals.reading import Question, QuestionSet
-from selfright.evals.results import Kind, Row, RunResult, Study, adapter
+from selfright.evals.results import IndexFacts, Kind, Row, RunResult, Study, adapter
 from selfright.evals.systems import System
 from selfright.evals.worker import ask_row, lost_row, read_task, task_of
 from selfright.evals.writing import Key, RowLog
 from selfright.processes import Workers, usable_cpus
-from selfright.settings import OFFLINE
+from selfright.settings import OFFLINE, Settings
 
 _MOST_FAILURES = 10
 Progress = Callable[[int, int, str], None]
 
 ROWS = "rows.jsonl"
+_PACKAGES = ("selfright", "numpy", "tantivy", "faiss-cpu", "onnxruntime", "kiwipiepy", "langgraph", "ir-measures")
 _FEW = 40
 """Turns below which other processes take longer to start than they save."""
 _JUDGE_CALLS = 4
@@ -69,8 +72,8 @@ class _Evaluation:
     def __init__(self, plan: Plan, values: Mapping[str, Any], selfright: Selfright) -> None:
         self._plan, self._values, self._selfright = plan, values, selfright
         self._flags = {system.name: asdict(selfright.flags(system.preset, system.flags)) for system in plan.systems}
-        self._index = provenance.index_facts(selfright)
-        self._models = provenance.models(selfright.settings)
+        self._index = index_facts(selfright)
+        self._models = models(selfright.settings)
         self._judges = selfright.judges
         self._rows: dict[Key, Row] = {}
 
@@ -152,12 +155,12 @@ class _Evaluation:
         pairs = ladder([system.name for system in plan.systems]) if len(runs) > 1 else []
         return Study(
             kind=plan.kind,
-            created=provenance.now(),
+            created=now(),
             data=plan.data.facts(),
             index=self._index,
             judge=plan.judge,
             seed=plan.seed,
-            versions={**provenance.versions(), **self._judges},
+            versions={**versions(), **self._judges},
             runs=runs,
             comparisons=compare(runs, pairs, plan.seed),
         )
@@ -189,6 +192,56 @@ class _Evaluation:
             "models": self._models,
             "web": list(settings.web_providers),
             "judge": plan.judge,
-            "version": provenance.versions()["selfright"],
+            "version": versions()["selfright"],
             **({"judges": self._judges} if self._judges else {}),
         }
+
+
+def index_facts(selfright: Selfright) -> IndexFacts:
+    """The index in figures, and a digest of all its documents. Raises ``IndexNotFound`` when there is none."""
+    info = selfright.info()
+    digest = hashlib.sha256()
+    for document in selfright.documents():
+        digest.update(f"{document.id}\0{document.collection}\0{document.content_hash}\n".encode())
+    return IndexFacts(info.documents, info.passages, info.embedder, info.tokenizer, digest.hexdigest())
+
+
+def models(settings: Settings) -> dict[str, str]:
+    """The model of each job: ``offline``, or ``provider:model``, its address without a login."""
+    return {job.value: public(settings.models.get(job.value, settings.llm)) for job in Job}
+
+
+def public(value: Any) -> Any:
+    """A setting without user, password and query of the addresses in it."""
+    if isinstance(value, Mapping):
+        return {name: public(one) for name, one in value.items()}
+    if not isinstance(value, str):
+        return value
+    several = "=" in value.partition("://")[0]  # as in web_base_url: name=address,name=address
+    return ",".join(map(_without_login, value.split(","))) if several else _without_login(value)
+
+
+def _without_login(address: str) -> str:
+    before, scheme, rest = address.partition("://")
+    place, _, query = rest.partition("?")
+    if not scheme:
+        return address
+    return before + scheme + ("" if "@" in query else place.rpartition("@")[2])  # a password may hold a question mark
+
+
+def versions() -> Mapping[str, str]:
+    """Python's version, and those of the packages that a figure may depend on."""
+    import platform
+
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def now() -> str:
+    """The time in UTC, to the second, in ISO form."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -11,8 +11,7 @@ from selfright.domain.answers import Answer
 from selfright.domain.chat import ChatRequest
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Retrieval, WebFinding
-from selfright.telemetry.coding import MODEL, WEB
-from selfright.telemetry.taps import PortCall
+from selfright.telemetry.taps import MODEL, WEB, PortCall
 
 _PROVIDERS = {
     "google": "gcp.gemini",

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, cast
 
 from selfright.domain.errors import ModelRejected, ModelUnavailable, UsageError, WebUnavailable
-from selfright.telemetry.coding import (
+from selfright.telemetry.taps import (
     MODEL,
     WEB,
+    PortCall,
     digest,
     dump_reply,
     dump_start,
@@ -25,7 +26,6 @@ from selfright.telemetry.coding import (
     read_reply,
     read_start,
 )
-from selfright.telemetry.taps import PortCall
 
 T = TypeVar("T")
 

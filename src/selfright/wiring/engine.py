@@ -1,5 +1,7 @@
 """The services, wired by the settings. What is costly is built when it is first needed and then shared."""
 
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, cached_property
@@ -19,9 +21,9 @@ from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn
 from selfright.flow.strategies import check_strategy, create_strategy
 from selfright.settings import Settings
+from selfright.telemetry.taps import Tap, intercept
 from selfright.wiring.encoders import Preload
 from selfright.wiring.judges import JudgeService
-from selfright.wiring.listeners import langchain_listens
 from selfright.wiring.models import Models, check_mode, jobs_to_ask
 from selfright.wiring.open_index import OpenIndex, Overrides
 from selfright.wiring.packs import SlotReaders, check_needs, load_pack, open_profiles
@@ -32,10 +34,11 @@ if TYPE_CHECKING:
     from selfright.ingest.pipeline import Progress
     from selfright.retrieval.reembedding import ReembedReport
     from selfright.storage.postgres import PostgresDatabase
-    from selfright.telemetry.taps import Tap
     from selfright.wiring.replay_stubs import ReplayedModels
     from selfright.wiring.web import Webs
 
+_TRACING = tuple(f"{house}_{name}" for house in ("LANGSMITH", "LANGCHAIN") for name in ("TRACING", "TRACING_V2"))
+_CALLBACKS = "langchain_core.callbacks.manager"
 _JUDGE_CALLS = 4  # one judgement, with room to ask again for one that cannot be read
 
 
@@ -74,9 +77,7 @@ class Engine:
         """
         tools = self._tools(preset, flags, scope, tap, models)
         if tap is not None:
-            from selfright.wiring.tapped import tap_tools
-
-            tools = tap_tools(tools, tap)
+            tools = _tap_tools(tools, tap)
         graph = compile_cached(preset.name) if langchain_listens() else None
         return Turn(preset, graph, replace(tools, emit=_into_the_stream) if listen else tools)
 
@@ -231,3 +232,27 @@ def compile_cached(preset: str) -> "Graph":
     from selfright.flow.compile import compile_preset
 
     return compile_preset(find_preset(preset))
+
+
+def _tap_tools(tools: Tools, tap: Tap) -> Tools:
+    """The tools with a tap on what is searched, and on what is stored of the user."""
+    searched_with = (tools.flags.fusion, tools.flags.rrf_k)
+    return replace(
+        tools,
+        retriever=tools.retriever.over(lambda inner: intercept(inner, tap, "retriever", (searched_with,))),
+        profiles=intercept(tools.profiles, tap, "profiles"),
+        web=intercept(tools.web, tap, "web") if tools.web else None,
+        router=intercept(tools.router, tap, "router") if tools.router else None,
+    )
+
+
+def langchain_listens() -> bool:
+    """Whether a callback, of the running chain's or LangSmith's tracing, would hear of a graph's nodes.
+
+    Only LangGraph tells them. Where LangChain is not loaded and tracing is not asked for, nobody can listen.
+    """
+    if _CALLBACKS not in sys.modules and not any(map(os.environ.get, _TRACING)):
+        return False
+    from langchain_core.runnables.config import ensure_config, get_async_callback_manager_for_config
+
+    return bool(get_async_callback_manager_for_config(ensure_config()).handlers)

@@ -16,11 +16,11 @@ from selfright.settings import OFFLINE, Settings
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from selfright.llm.backend import Backend
+    from selfright.llm.backend import Backend, Mode, RawReply
     from selfright.llm.calling import CallPolicy
     from selfright.llm.structured import Capabilities
     from selfright.resilience import Breakers
-    from selfright.telemetry.taps import Tap
+    from selfright.telemetry.taps import ModelReply, Tap
     from selfright.wiring.replay_stubs import ReplayedModels
 
 _CAPABILITIES = "models.json"
@@ -77,8 +77,6 @@ class Models:
         """The models within the turn that ``meter`` measures; each job is done by its own."""
         by_job = self._by_job
         if tap is not None:
-            from selfright.wiring.tapped import tap_models
-
             by_job = tap_models(by_job, tap)
         return chat_of(by_job, meter, *self._shared)
 
@@ -173,3 +171,49 @@ def jobs_to_ask(
     if flags.llm_judging != "auto":
         return models.jobs, flags.llm_judging
     return models.jobs - (models.worse if preset.judges else models.worse - {Job.ANSWER}), "cascade"
+
+
+def tap_models(by_job: Mapping[Job, "Backend | None"], tap: "Tap") -> "dict[Job, Backend | None]":
+    """The models with a tap on each."""
+    return {job: backend and TappedBackend(backend, tap) for job, backend in by_job.items()}
+
+
+class TappedBackend:
+    """A model with a tap on each attempt, below retries and budget, which a replay then goes through again."""
+
+    def __init__(self, inner: "Backend", tap: "Tap") -> None:
+        self._inner = inner
+        self._tap = tap
+
+    @property
+    def name(self) -> str:
+        """The model's own."""
+        return self._inner.name
+
+    @property
+    def provider(self) -> str:
+        """The model's own."""
+        return self._inner.provider
+
+    async def attempt(self, request: ChatRequest, mode: "Mode", on_text: OnText | None = None) -> "RawReply":
+        """The model's reply or the tap's; either way ``on_text`` hears it."""
+        from selfright.llm.backend import RawReply
+        from selfright.telemetry.taps import MODEL, PortCall
+
+        heard = False
+
+        def on_piece(piece: str) -> None:
+            nonlocal heard
+            heard = True
+            if on_text:
+                on_text(piece)
+
+        async def ask() -> "ModelReply":
+            reply = await self._inner.attempt(request, mode, on_piece if on_text else None)
+            arguments = dict(reply.arguments) if isinstance(reply.arguments, Mapping) else reply.arguments
+            return reply.text, reply.finish, arguments, reply.prompt_tokens, reply.completion_tokens, reply.left_out
+
+        reply = RawReply(*await self._tap.call(PortCall(MODEL, "attempt", (self.name, request, mode.value)), ask))
+        if on_text and not heard and reply.text:
+            on_text(reply.text)
+        return reply

@@ -14,8 +14,7 @@ from selfright.domain.traces import Origins
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.settings import OFFLINE
 from selfright.telemetry.taps import Tap
-from selfright.wiring.models import Models, chat_of
-from selfright.wiring.tapped import tap_models
+from selfright.wiring.models import Models, chat_of, tap_models
 
 
 @dataclass(frozen=True, slots=True)

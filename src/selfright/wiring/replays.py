@@ -18,9 +18,8 @@ from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn, run
 from selfright.flow.state import AgentState
 from selfright.flow.walk import walk
-from selfright.telemetry.coding import MODEL, WEB
 from selfright.telemetry.recording import Player, Recording, Visits
-from selfright.telemetry.taps import intercept
+from selfright.telemetry.taps import MODEL, WEB, intercept
 from selfright.wiring.engine import Engine
 from selfright.wiring.replay_stubs import AbsentWeb, ReadProfiles, ReplayedModels
 

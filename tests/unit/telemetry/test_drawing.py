@@ -8,8 +8,7 @@ from selfright.domain.answers import Cost, Step
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.traces import Trace
 from selfright.domain.turns import Scope
-from selfright.telemetry.drawing import draw_list, draw_trace, plain, rounds
-from selfright.telemetry.outline import broken, finished_trace
+from selfright.telemetry.outline import broken, draw_list, draw_trace, finished_trace, plain, rounds
 from selfright.ui.words import WORDS
 from tests.support.traces import ORIGINS, SAID, answer
 

@@ -16,9 +16,8 @@ from selfright.domain.errors import (
     WebUnavailable,
 )
 from selfright.domain.passages import WebFinding
-from selfright.telemetry.coding import ModelReply, RecordedError, error_form, error_of
 from selfright.telemetry.recording import MOST_CALLS, NotRecordedError, Player, Recorder, Recording, Visits, visit
-from selfright.telemetry.taps import PortCall
+from selfright.telemetry.taps import ModelReply, PortCall, RecordedError, error_form, error_of
 
 SEARCH = PortCall("web", "search", ("question", 5))
 FOUND = WebFinding((), "static", 1)

@@ -27,7 +27,7 @@ def list_(limit: int, user: str | None, as_json: bool) -> None:
     """List the stored traces: id, time, preset, quality, stop reason, cost."""
     from selfright.api.selfright import Selfright
     from selfright.schemas import trace_form
-    from selfright.telemetry.drawing import draw_list
+    from selfright.telemetry.outline import draw_list
 
     with Selfright.open() as selfright:
         traces = selfright.traces(limit, user)
@@ -43,7 +43,7 @@ def show(trace_id: str, as_json: bool) -> None:
     """Draw the turn ID: its path with loops, verdicts, scores by pass, times. The first digits of an id are enough."""
     from selfright.api.selfright import Selfright
     from selfright.schemas import trace_form
-    from selfright.telemetry.drawing import draw_trace
+    from selfright.telemetry.outline import draw_trace
 
     with Selfright.open() as selfright:
         found = selfright.trace(trace_id)
@@ -106,7 +106,7 @@ def forget(trace_id: str | None, user: str | None, everything: bool) -> None:
 
 def _cost_line(replayed: "Replay") -> str:
     from selfright.cli.render_answer import account
-    from selfright.telemetry.drawing import plain
+    from selfright.telemetry.outline import plain
 
     before = replayed.of.answer or {}
     reused, asked = (

@@ -1,15 +1,21 @@
-"""Models that run in children of this process: each file is loaded once for all callers, and ended after the last."""
+"""Models that run in children of this process: each file is loaded once for all callers, and ended after the last.
+
+A child (``serve``) holds one model: it loads the file, says where it listens, and ends when its parent does.
+"""
 
 import atexit
 import contextlib
+import importlib
+import importlib.util
 import logging
 import os
 import secrets
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from selfright.domain.errors import ModelUnavailable, NotEnoughMemory
 from selfright.llm.local.gguf import ModelFile
@@ -55,7 +61,9 @@ _LOADING_S = 300.0
 _MOST_STARTS = 4  # of one model in this process: what dies again and again is left alone
 _TIMEOUT_S = 600
 _OVERHEAD_BYTES = 400_000_000  # the library, what it computes in, and the prompts that it keeps
-_ENTRY = "selfright.llm.local.child:serve"
+_ENTRY = "selfright.llm.local.running:serve"
+_CACHE_MIB = 256  # prompts that are kept worked out, so that the next one with the same beginning is read faster
+_SEED = 1
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +102,60 @@ def plan_memory(file: ModelFile, free: Callable[[], int | None] = free_memory) -
 
 def _gigabytes(count: int) -> str:
     return f"{count / 1e9:.1f} GB"
+
+
+def serve(answers: IO[bytes]) -> None:
+    """Loads what the first message asks for, answers with the address or with what went wrong, and waits for the end.
+
+    The server listens on 127.0.0.1 and wants the key of the message, which only the parent has.
+    """
+    asked = receive(sys.stdin.buffer)
+    if asked is None:
+        return
+    try:
+        _bound_memory(asked["memory"])
+        server = _load_server(asked)
+        send(answers, {"address": server.listening_address})
+    except (RuntimeError, MemoryError, OSError, AttributeError, ImportError) as error:
+        send(answers, {"failed": f"{type(error).__name__}: {error}"})
+        return
+    while receive(sys.stdin.buffer) is not None:
+        pass
+    # What the server holds belongs to this process alone: the system takes it back faster than its own shutdown,
+    # which waits for replies that nobody reads any more.
+    os._exit(0)
+
+
+def _load_server(asked: dict[str, Any]) -> Any:
+    # Threads of the engine wait for one another many times a token. Those that spin until then wait for one that is not
+    # running where something else wants the cores, those that sleep wake too late: a short spin, then sleep. Tokens
+    # written a second on two idle cores / on two that something else uses: asleep 25 / 11, spinning 56 / 7 or less,
+    # so 54 / 20. Read when the engine loads.
+    os.environ["GOMP_SPINCOUNT"] = "2000"
+    xllamacpp: Any = importlib.import_module("xllamacpp")
+    params = xllamacpp.CommonParams()
+    params.model.path = asked["path"]
+    params.n_ctx, params.n_parallel = asked["context"], 1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = asked["threads"]
+    params.n_threads_http = 4
+    params.api_keys = [asked["key"]]
+    params.cache_ram_mib = _CACHE_MIB
+    params.sampling.seed = _SEED  # the same prompt gets the same reply
+    params.timeout_read = params.timeout_write = asked["timeout"]
+    params.endpoint_slots = params.endpoint_metrics = params.ui = False
+    params.offline = True
+    params.verbosity = 0
+    return xllamacpp.Server(params)
+
+
+def _bound_memory(most: int) -> None:
+    """Nothing that is allocated here may grow beyond ``most`` bytes, where the system can see to it."""
+    if importlib.util.find_spec("resource") is None:  # on Windows
+        return
+    import resource
+
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 class RunningModel:

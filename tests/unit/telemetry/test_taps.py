@@ -17,8 +17,16 @@ from selfright.domain.judgements import Verdict
 from selfright.domain.passages import Hit, Passage, Retrieval
 from selfright.domain.routing import RoutingReason
 from selfright.domain.slots import Profile
-from selfright.telemetry.coding import ModelReply, digest, dump_reply, dump_start, read_reply, read_start
-from selfright.telemetry.taps import RECORDED, TAPPED
+from selfright.telemetry.taps import (
+    RECORDED,
+    TAPPED,
+    ModelReply,
+    digest,
+    dump_reply,
+    dump_start,
+    read_reply,
+    read_start,
+)
 
 FLOATS = (0.0, 1.0, 0.25, 1 / 3, 1e-300)
 WORDS = ("", "d1", "한국어 문장", "a\nb\u2028", "🦉", '{"record": 1}')
@@ -107,7 +115,7 @@ def test_a_digest_tells_apart_what_differs_in_type_or_place() -> None:
 
 
 def test_a_digest_does_not_depend_on_the_process() -> None:
-    code = "from selfright.telemetry.coding import digest\nprint(digest(({'x': 1.5}, ('한국어', None))))"
+    code = "from selfright.telemetry.taps import digest\nprint(digest(({'x': 1.5}, ('한국어', None))))"
     seen = {
         subprocess.run(
             [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.evals.provenance import models, public
+from selfright.evals.running import models, public
 from selfright.settings import Settings
 
 _WORD = st.text("abcdefghijklmnopqrstuvwxyz0123456789-_.!$&'()*+;=:%@/#?", min_size=6)
