@@ -5,18 +5,22 @@ A request becomes a ``ProviderCall``: a LangChain runnable and the options besid
 
 import dataclasses
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
-from selfright.domain.chat import ChatRequest
-from selfright.llm.backend import Mode
-from selfright.llm.clients import find_refused_parameter
+from selfright.domain.chat import ChatRequest, OnText
+from selfright.domain.errors import ModelRejected, ModelUnavailable
+from selfright.llm.backend import Mode, RawReply, ReplyAssembler
+from selfright.llm.clients import PerLoop, find_refused_parameter, translate_error
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import Runnable
+
+T = TypeVar("T")
 
 MOST_REFUSED = 5
 """Requests that may be spent on what a model takes: temperature, two names of the limit, usage."""
@@ -90,6 +94,68 @@ class Learned:
         """Takes note of a reply: a model that is seen to think gets room for that from then on."""
         if thought or _THINKING.search(text):
             self.style = self.style.thinking()
+
+
+class LearningBackend(ABC, Generic[T]):
+    """A ``Backend`` over the clients of a library, one for each event loop; serves any loop.
+
+    What a model takes is found out by use: a parameter that it refuses is left out from then on, at the price of one
+    request more. A model that is seen to think gets room for that beside its reply. ``key`` names the variable of the
+    model's key for messages.
+    """
+
+    def __init__(self, clients: PerLoop[T], name: str, provider: str, key: str) -> None:
+        self.name, self.provider = name, provider
+        self._clients, self._key = clients, key
+        self._learned: Learned | None = None
+
+    async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
+        """See ``Backend.attempt``."""
+        client = await self._client()
+        learned = self._learned = self._learned or Learned(self._first_style(client))
+        for _ in range(MOST_REFUSED):
+            style = learned.style
+            try:
+                reading = await self._ask(client, style, request, mode, on_text)
+            except (NotImplementedError, ModelUnavailable):
+                raise
+            except Exception as error:
+                if not learned.note_refusal(style, error):
+                    raise translate_error(error, self.name, self._key) from error
+            else:
+                learned.note_reply(reading.text, reading.thought)
+                return reading.reply()
+        raise ModelRejected(f"{self.name} refuses one parameter after the other; use another model")
+
+    async def open(self) -> None:
+        """Makes the running event loop's client ready, so that the first attempt need not wait for its library.
+
+        Raises ``ModelUnavailable`` when it cannot be made. Nothing is sent.
+        """
+        await self._client()
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running event loop; a loop that ends in order does so by itself."""
+        await self._clients.aclose()
+
+    async def _client(self) -> T:
+        try:
+            return await self._clients.get()
+        except Exception as error:
+            raise translate_error(error, self.name, self._key) from error
+
+    def _broken_off(self) -> ModelUnavailable:
+        return ModelUnavailable(f"{self.name} should have finished its reply, but the stream broke off; try again")
+
+    @abstractmethod
+    def _first_style(self, client: T) -> Style:
+        """What the model is told at first."""
+
+    @abstractmethod
+    async def _ask(
+        self, client: T, style: Style, request: ChatRequest, mode: Mode, on_text: OnText | None
+    ) -> ReplyAssembler:
+        """One request; raises what the library raises, and ``NotImplementedError`` as ``Backend.attempt``."""
 
 
 def openai_limits(address: str | None) -> tuple[str, ...]:

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from selfright.domain.chat import ChatRequest, Finish, OnText
-from selfright.domain.errors import ModelRejected, ModelUnavailable
-from selfright.llm.backend import CompletionReading, Mode, RawReply
-from selfright.llm.clients import PerLoop, translate_error
-from selfright.llm.dialects import MOST_REFUSED, Learned, Style, openai_limits, response_format, tool_of
+from selfright.llm.backend import CompletionReading, Mode
+from selfright.llm.clients import PerLoop
+from selfright.llm.dialects import LearningBackend, Style, openai_limits, response_format, tool_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -23,16 +22,12 @@ _THINKS = re.compile(r"(?:^|/)(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*chat)")  # the fami
 _TAKES_TEMPERATURE = re.compile(r"gpt-5\.[1-4]")  # those of them that think only when asked to
 
 
-class OpenAIBackend:
-    """A model that is asked for chat completions, one request for each ``attempt``. Serves any event loop.
+class OpenAIBackend(LearningBackend["AsyncOpenAI"]):
+    """A model that is asked for chat completions, one request for each ``attempt``.
 
     ``connect`` makes a client for ``address`` (None is OpenAI's own), with its retries off; it is called on a thread at
-    first, for it may import the library. ``name`` and ``provider`` are as in ``Backend``; ``key`` names the variable of
-    the key for messages. A plain reply is broken off, as if it had run into the limit, once ``enough`` says so of what
-    has come of it.
-
-    What the model takes is found out by use: a parameter that it refuses is left out from then on, at the price of one
-    request more. A model that is seen to think gets room for that beside its reply.
+    first, for it may import the library. A plain reply is broken off, as if it had run into the limit, once ``enough``
+    says so of what has come of it.
     """
 
     def __init__(
@@ -46,55 +41,24 @@ class OpenAIBackend:
         key: str = "the provider's key",
         enough: Callable[[str], bool] | None = None,
     ) -> None:
-        self.name = name
-        self.provider = provider
-        self._model = model
-        self._key = key
-        self._enough = enough
-        self._learned = Learned(first_style(model, address))
-        self._clients = PerLoop(connect, lambda client: client.close())
+        super().__init__(PerLoop(connect, lambda client: client.close()), name, provider, key)
+        self._model, self._address, self._enough = model, address, enough
 
-    async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
-        """See ``Backend.attempt``."""
-        for _ in range(MOST_REFUSED):
-            style = self._learned.style
-            try:
-                enough = self._enough if request.schema is None else None
-                reading = await self._post(_body(self._model, style, request, mode), on_text, style, enough)
-            except Exception as error:
-                if not self._learned.note_refusal(style, error):
-                    raise translate_error(error, self.name, self._key) from error
-            else:
-                self._learned.note_reply(reading.text, reading.thought)
-                if reading.finish is None and (on_text or enough):
-                    raise ModelUnavailable(
-                        f"{self.name} should have finished its reply, but the stream broke off; try again"
-                    )
-                return reading.reply()
-        raise ModelRejected(f"{self.name} refuses one parameter after the other; use another model")
+    def _first_style(self, client: "AsyncOpenAI") -> Style:
+        del client
+        return first_style(self._model, self._address)
 
-    async def open(self) -> None:
-        """Makes the running event loop's client ready, so that the first attempt need not wait for its library.
-
-        Raises ``ModelUnavailable`` when it cannot be made. Nothing is sent.
-        """
-        try:
-            await self._clients.get()
-        except Exception as error:
-            raise translate_error(error, self.name, self._key) from error
-
-    async def aclose(self) -> None:
-        """Closes the connections of the running event loop; a loop that ends in order does so by itself."""
-        await self._clients.aclose()
-
-    async def _post(
-        self, body: dict[str, Any], on_text: OnText | None, style: Style, enough: Callable[[str], bool] | None
+    async def _ask(
+        self, client: "AsyncOpenAI", style: Style, request: ChatRequest, mode: Mode, on_text: OnText | None
     ) -> CompletionReading:
-        client = await self._clients.get()
+        body, enough = _body(self._model, style, request, mode), self._enough if request.schema is None else None
         if on_text is None and enough is None:
             return await _whole(client, body)
         streaming = {"stream": True, "stream_options": {"include_usage": True}} if style.usage else {"stream": True}
-        return await _stream(client, body | streaming, on_text, enough)
+        reading = await _stream(client, body | streaming, on_text, enough)
+        if reading.finish is None:
+            raise self._broken_off()
+        return reading
 
 
 def connect(key: str, address: str | None, *, home: bool = False, **transport: Any) -> "AsyncOpenAI":
