@@ -8,7 +8,6 @@ whole and by their parts (``FX-1007``).
 import functools
 import io
 import re
-import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -238,19 +237,17 @@ def _word(word: str) -> Iterator[str]:
 
 def _stem(word: str) -> str:
     plain = _without_accents(word.lower())
-    return _stemmers.english(plain) if _ENGLISH.fullmatch(plain) else plain
+    return _english_stems()(plain)[0] if _ENGLISH.fullmatch(plain) else plain
 
 
-class _Stemmers(threading.local):
-    """A stemmer for each thread, for they may not be shared."""
+@cache
+def _english_stems() -> Callable[[str], list[str]]:
+    """Snowball's English stemmer: one word to a list of its stem."""
+    import tantivy
 
-    def __init__(self) -> None:
-        import Stemmer
-
-        self.english: Callable[[str], str] = Stemmer.Stemmer("english").stemWord
-
-
-_stemmers = _Stemmers()
+    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw())
+    stems: Callable[[str], list[str]] = words.filter(tantivy.Filter.stemmer("english")).build().analyze
+    return stems
 
 
 def _without_accents(word: str) -> str:
