@@ -8,11 +8,15 @@ import importlib.util
 import ipaddress
 import os
 import re
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
+
+from pydantic import TypeAdapter
 
 from selfright.domain.errors import SettingsError, UsageError
 from selfright.llm.openai_chat import TIMEOUT_S
@@ -29,15 +33,6 @@ _IPV4 = re.compile(r"\d+(?:\.\d+){3}")
 _PUBLIC_NAME = re.compile(r".+\.[a-z]{2,}", re.IGNORECASE)
 _HOME_NAME = re.compile(r"[^.]+|.+\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa)", re.IGNORECASE)
 
-# The ends of addresses that a provider's client adds by itself.
-_ENDS = {
-    "openai": re.compile(r"/(?:(?:chat/)?completions|embeddings|models|responses)$"),
-    "mistral": re.compile(r"/(?:chat/completions|embeddings|models)$"),
-    "ollama": re.compile(r"/(?:api|v1)(?:/(?:chat|generate|embed|embeddings|tags|chat/completions))?$"),
-    "google_genai": re.compile(r"/v1(?:alpha|beta)?(?:/models)?$"),
-    "anthropic": re.compile(r"/v1(?:/messages|/models)?$"),
-    "azure": re.compile(r"/openai(?:/.*)?$"),
-}
 _ROOT = "/chat/completions"
 _OLLAMA_PORT = 11_434
 
@@ -60,8 +55,8 @@ def model_address(text: str | None, provider: str) -> str | None:
     if text is None or not (text := text.strip()):
         return None
     parts = _parts(text if _SCHEME.match(text) else _with_scheme(text, provider))
-    ends, path = _ENDS.get(provider), parts.path.rstrip("/")
-    short = ends.sub("", path).rstrip("/") if ends else path
+    path = parts.path.rstrip("/")
+    short = re.sub(PROVIDERS[provider].ends, "", path).rstrip("/") if PROVIDERS[provider].ends else path
     if provider in ("openai", "mistral") and not short:
         short = _ROOT if short != path and provider == "openai" else "/v1"
     return parts._replace(path=short, query="" if provider == "azure" else parts.query, fragment="").geturl()
@@ -142,73 +137,31 @@ _AZURE_VERSION = "2024-10-21"  # the latest that is no preview
 class Provider:
     """What is needed to reach a provider.
 
-    ``chat``, ``embeddings``: the classes of ``package``, LangChain's for the provider, that make its models. ``keys``:
-    variables that may hold its key, the usual one first; none when it needs no key. ``addresses``: variables that its
-    users set its address with. ``home``: its own address, where a key is a must; empty when it has none. ``needs_key``:
-    a key is a must at any address.
+    ``chat``, ``embeddings``: the classes of ``package``, LangChain's for the provider, that make its models;
+    ``dimensions`` of its embedders, as far as known. ``keys``: variables that may hold its key, the usual one first;
+    none when it needs no key. ``addresses``: variables that its users set its address with. ``home``: its own address,
+    where a key is a must; empty when it has none. ``needs_key``: a key is a must at any address. ``ends``: what an
+    address may end in that the client adds by itself. ``direct``: the client can be told to use no proxy.
+    ``aliases``: other names, as LangChain and their users have them.
     """
 
     package: str
     extra: str
     chat: str = ""
     embeddings: str = ""
+    dimensions: Mapping[str, int] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     home: str = ""
     needs_key: bool = False
+    ends: str = ""
+    direct: bool = False
+    aliases: tuple[str, ...] = ()
 
 
-PROVIDERS = {
-    "openai": Provider(
-        package="langchain_openai",
-        extra="openai",
-        embeddings="OpenAIEmbeddings",
-        keys=("OPENAI_API_KEY",),
-        addresses=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
-        home="https://api.openai.com/v1",
-    ),
-    "google_genai": Provider(
-        package="langchain_google_genai",
-        extra="google",
-        chat="ChatGoogleGenerativeAI",
-        embeddings="GoogleGenerativeAIEmbeddings",
-        keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        home="https://generativelanguage.googleapis.com",
-    ),
-    "ollama": Provider(package="langchain_ollama", extra="ollama", chat="ChatOllama", embeddings="OllamaEmbeddings"),
-    "local": Provider(package="xllamacpp", extra="local"),
-    "anthropic": Provider(
-        package="langchain_anthropic",
-        extra="anthropic",
-        chat="ChatAnthropic",
-        keys=("ANTHROPIC_API_KEY",),
-        addresses=("ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL"),
-        home="https://api.anthropic.com",
-    ),
-    "azure": Provider(
-        package="langchain_openai",
-        extra="azure",
-        chat="AzureChatOpenAI",
-        keys=("AZURE_OPENAI_API_KEY",),
-        addresses=("AZURE_OPENAI_ENDPOINT",),
-        needs_key=True,
-    ),
-    "bedrock": Provider(package="langchain_aws", extra="bedrock", chat="ChatBedrockConverse"),
-    "mistral": Provider(
-        package="langchain_mistralai",
-        extra="mistral",
-        chat="ChatMistralAI",
-        keys=("MISTRAL_API_KEY",),
-        home="https://api.mistral.ai/v1",
-    ),
-}
-
-
-ALIASES = {"gemini": "google_genai", "azure_openai": "azure", "mistralai": "mistral", "bedrock_converse": "bedrock"}
-"""Other names of providers, as LangChain and their users have them."""
-
-DIRECT = ("openai", "ollama", "google_genai", "local")
-"""Providers whose clients can be told to use no proxy."""
+_TABLE = tomllib.loads(files("selfright.llm").joinpath("providers.toml").read_text(encoding="utf-8"))
+PROVIDERS: Mapping[str, Provider] = TypeAdapter(dict[str, Provider]).validate_python(_TABLE)
+ALIASES = {alias: name for name, provider in PROVIDERS.items() for alias in provider.aliases}
 
 
 @functools.cache

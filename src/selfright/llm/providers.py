@@ -18,7 +18,6 @@ from selfright.llm.clients import PerLoop
 from selfright.llm.openai_chat import OpenAIBackend, connect
 from selfright.llm.provider_table import (
     ALIASES,
-    DIRECT,
     PROVIDERS,
     Provider,
     chat_settings,
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
 _LOCAL = "local"
 _NO_KEY = "none"  # what a server without keys is told, for the client insists on one
-_DIMENSIONS = {"text-embedding-3-small": 1_536, "text-embedding-3-large": 3_072, "text-embedding-ada-002": 1_536}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +116,12 @@ def embedder(
     from selfright.llm.embedders import LangChainEmbedder
 
     access = _Access.of(spec, base_url, environment)
-    if not PROVIDERS[access.spec.provider].embeddings:
-        known = [name for name, provider in PROVIDERS.items() if provider.embeddings]
+    provider = PROVIDERS[access.spec.provider]
+    if not provider.embeddings:
+        known = [name for name, one in PROVIDERS.items() if one.embeddings]
         raise UnknownName("provider of embedders", access.spec.provider, known)
-    at_home = access.spec.provider == "openai" and not access.spec.base_url
-    dimension = _DIMENSIONS.get(access.spec.model) if at_home else None  # a server of one's own may serve others
+    # A server of one's own may serve others.
+    dimension = None if access.spec.base_url else provider.dimensions.get(access.spec.model)
     return LangChainEmbedder(access.make_client("embeddings", embedding_settings), dimension=dimension)
 
 
@@ -156,7 +155,7 @@ class _Access:
         key, address = _key(spec, provider, environment), spec.base_url or provider.home or None
         asked = address or (ollama_address(environment) if spec.provider == "ollama" else "")
         direct = bool(asked) and is_loopback(asked)
-        if direct and spec.provider not in DIRECT:
+        if direct and not provider.direct:
             check_proxy(str(spec), asked)
         return cls(spec, address, key, direct)
 
