@@ -16,7 +16,7 @@ Judge = Literal["none", "local", "model"]
 """Who judges the answer once more: nobody, the offline judge, or the language model that evaluates."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class WatchedPass:
     """One pass of the loop: the passages the draft was judged or written from, and the turn's own judgement of it.
 
@@ -24,8 +24,8 @@ class WatchedPass:
     graded; ``strips`` the texts that the draft was written from; ``draft`` its text, empty when it is a refusal.
     """
 
-    passages: tuple[Passage, ...]
-    evaluation: Evaluation | None
+    passages: tuple[Passage, ...] = ()
+    evaluation: Evaluation | None = None
     found: tuple[Passage, ...] = ()
     graded: tuple[Passage, ...] = ()
     strips: tuple[str, ...] = ()

@@ -7,7 +7,6 @@ A corpus is indexed once and kept: a few at a time, the one used longest ago goe
 """
 
 import hashlib
-import random
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from pydantic import AliasChoices, BaseModel, Field
 
 from selfright.api.selfright import Selfright
 from selfright.domain.errors import IncompatibleIndex, InputError
-from selfright.evals.reading import Filled, Identifier, file_sha256, read_rows, refuse_bad
+from selfright.evals.reading import Filled, Identifier, choose, file_sha256, read_rows, refuse_bad
 from selfright.evals.results import DataSet
 from selfright.settings import Settings, load_settings
 
@@ -47,10 +46,7 @@ class RetrievalSet:
 
     def sample(self, limit: int | None, seed: int) -> "RetrievalSet":
         """At most ``limit`` queries, chosen by ``seed``, in the file's order."""
-        if limit is None or limit >= len(self.queries):
-            return self
-        chosen = sorted(random.Random(seed).sample(range(len(self.queries)), limit))  # noqa: S311 - no secret
-        return replace(self, queries=tuple(self.queries[place] for place in chosen))
+        return replace(self, queries=choose(self.queries, limit, seed))
 
     def facts(self) -> DataSet:
         """As results name it."""

@@ -24,9 +24,9 @@ LONGEST_ROW = 20_000_000
 _NAMED = 5
 _PATIENCE_S = 5.0
 _MOST_PATTERNS, _LONGEST_PATTERN = 50, 500
-_PIECE = 2**20
 
 T = TypeVar("T", bound=BaseModel)
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,18 @@ class QuestionSet:
 
     def sample(self, limit: int | None, seed: int) -> "QuestionSet":
         """At most ``limit`` questions, chosen by ``seed``, in the file's order; all of them without a limit."""
-        if limit is None or limit >= len(self.questions):
-            return self
-        chosen = sorted(random.Random(seed).sample(range(len(self.questions)), limit))  # noqa: S311 - no secret
-        return replace(self, questions=tuple(self.questions[place] for place in chosen))
+        return replace(self, questions=choose(self.questions, limit, seed))
 
     def facts(self) -> DataSet:
         """As results name it."""
         return DataSet(self.name, "selfright", self.sha256, len(self.questions), self.of)
+
+
+def choose(items: tuple[Item, ...], limit: int | None, seed: int) -> tuple[Item, ...]:
+    """At most ``limit`` of them, chosen by ``seed``, in their order; all of them without a limit."""
+    if limit is None or limit >= len(items):
+        return items
+    return tuple(items[place] for place in sorted(random.Random(seed).sample(range(len(items)), limit)))  # noqa: S311 - no secret
 
 
 def file_sha256(paths: Sequence[Path]) -> str:
@@ -74,8 +78,7 @@ def file_sha256(paths: Sequence[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:
-            while piece := file.read(_PIECE):
-                digest.update(piece)
+            hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()
 
 

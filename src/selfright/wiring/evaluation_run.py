@@ -1,6 +1,6 @@
 """For those who examine: turns watched through their own ports, and the jobs of which a model is checked."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from selfright.domain.chat import Job
 from selfright.domain.composing import MARKER
 from selfright.domain.errors import ModelError, UsageError
 from selfright.domain.flags import Flags
-from selfright.domain.passages import DEFAULT_COLLECTION, Hit, Passage
+from selfright.domain.passages import DEFAULT_COLLECTION, Hit, Passage, Strip
 from selfright.domain.ports import Generator
 from selfright.domain.text import sentence_spans
 from selfright.domain.traces import Examined, Judge, WatchedPass
@@ -89,9 +89,7 @@ async def examine(engine: Engine, question: str, options: TurnOptions, judge: Ju
     watched = RecordingEngine(engine)
     answer = await TurnService(cast(Engine, watched)).ask(question, options)
     flags = watched.notes.flags
-    examined = Examined(
-        answer, tuple(one.as_watched() for one in watched.notes.passes), flags, final=watched.notes.final
-    )
+    examined = Examined(answer, tuple(watched.notes.passes), flags, final=watched.notes.final)
     if judge == "none":
         return examined
     evaluator, meter = engine.judge(flags, judge)
@@ -103,43 +101,29 @@ async def examine(engine: Engine, question: str, options: TurnOptions, judge: Ju
 
 
 @dataclass(slots=True)
-class _Pass:
-    passages: list[Passage] = field(default_factory=list)
-    evaluation: Any = None
-    found: list[Passage] = field(default_factory=list)
-    graded: list[Passage] = field(default_factory=list)
-    strips: tuple[str, ...] = ()
-    draft: str = ""
-
-    def as_watched(self) -> WatchedPass:
-        found, graded = tuple(dict.fromkeys(self.found)), tuple(dict.fromkeys(self.graded))
-        return WatchedPass(tuple(self.passages), self.evaluation, found, graded, self.strips, self.draft)
-
-
-@dataclass(slots=True)
 class _Notes:
     """The tap that writes down what a turn sees. ``coming`` is the pass whose draft has not been asked for yet."""
 
     flags: Flags = field(default_factory=Flags)
-    passes: list[_Pass] = field(default_factory=list)
-    coming: _Pass = field(default_factory=_Pass)
+    passes: list[WatchedPass] = field(default_factory=list)
+    coming: WatchedPass = field(default_factory=WatchedPass)
     final: str = ""
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         asked: Any = call.arguments[0]
         if call.port == "grader":
-            self.coming.graded += [hit.passage for hit in call.arguments[1]]
+            self.coming.graded = _union(self.coming.graded, call.arguments[1])
         if call.port == "generator":
             self._begin(asked)
-        current = self.passes[-1] if self.passes else _Pass()
+        current = self.passes[-1] if self.passes else WatchedPass()
         reply: Any = await ask()
         if call.port == "retriever":
-            self.coming.found += [hit.passage for hit in reply.hits[:BEST]]
+            self.coming.found = _union(self.coming.found, reply.hits[:BEST])
         if call.port == "generator":
             current.draft = _draft_text(reply)
         if call.port == "strategy":
-            seen = (hit.passage for hit in (*asked.get("retrieved_docs", ()), *asked.get("web_docs", ())))
-            current.passages = list(dict.fromkeys((*current.passages, *seen)))
+            seen = (*asked.get("retrieved_docs", ()), *asked.get("web_docs", ()))
+            current.passages = _union(current.passages, seen)
             # Repairing claims asks the judge once more about a pass that has been judged.
             current.evaluation = current.evaluation or reply.get("evaluation")
         return cast("T", reply)
@@ -150,8 +134,8 @@ class _Notes:
         return ask()
 
     def _begin(self, request: GenerationRequest) -> None:
-        current, self.coming = self.coming, _Pass()
-        current.passages = list(dict.fromkeys(strip.passage for strip in request.strips))
+        current, self.coming = self.coming, WatchedPass()
+        current.passages = _union((), request.strips)
         current.strips = tuple(strip.text for strip in request.strips)
         self.passes.append(current)
 
@@ -177,6 +161,11 @@ class RecordingEngine:
         }
         retriever = tools.retriever.over(lambda inner: intercept(inner, notes, "retriever"))
         return replace(turn, tools=replace(tools, retriever=retriever, **heard))
+
+
+def _union(passages: Sequence[Passage], seen: Iterable[Hit | Strip]) -> tuple[Passage, ...]:
+    """Each passage once, in the order in which they came."""
+    return tuple(dict.fromkeys((*passages, *(one.passage for one in seen))))
 
 
 def _draft_text(draft: Draft) -> str:

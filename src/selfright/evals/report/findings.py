@@ -63,64 +63,51 @@ def main_metric(study: Study) -> str:
 
 NONE = "–"
 _GAP = "\N{NO-BREAK SPACE}"
-_COUNTS = ("iterations", "llm_calls")
 _SHARES = ("right", "answered", "containment", "exact_match", "infinite_loop_rate", "cut_short", "retrieval_avoided")
-
-
-def is_share(metric: str) -> bool:
-    """Whether each question is 0 or 1 in it, so that its mean is a share of the questions."""
-    return metric in _SHARES
+# By how much a figure is multiplied, its decimals and its unit.
+_SHARE = (100, 1, f"{_GAP}%")
+_FORMS = {
+    **dict.fromkeys(_SHARES, _SHARE),
+    "seconds": (1, 2, f"{_GAP}s"),
+    "tokens": (1, 0, ""),
+    "iterations": (1, 2, ""),
+    "llm_calls": (1, 2, ""),
+}
+_SCORE = (1, 3, "")
 
 
 def value(metric: str, number: float | None) -> str:
-    """A metric's value: ``41.3 %``, ``2.13``, ``1,204``, ``0.52 s`` or ``0.413``."""
+    """A metric's value: ``41.3 %``, ``2.13``, ``1,204``, ``340 ms``, ``2.41 s``, ``36 s`` or ``0.413``."""
     if number is None:
         return NONE
-    if is_share(metric):
-        return share(number)
-    if metric == "seconds":
-        return seconds(number)
-    if metric == "tokens":
-        return f"{number:,.0f}"
-    return minus(f"{number:.2f}" if metric in _COUNTS else f"{number:.3f}")
+    factor, digits, unit = _FORMS.get(metric, _SCORE)
+    if metric == "seconds" and number < 0.9995:
+        factor, digits, unit = 1_000, 0, f"{_GAP}ms"
+    elif metric == "seconds" and number >= 10:
+        digits = 0
+    return minus(f"{factor * number:,.{digits}f}{unit}")
+
+
+def share(number: float | None) -> str:
+    """``41.3 %``."""
+    return value(_SHARES[0], number)
 
 
 def interval(metric: str, found: Estimate | Difference) -> str:
     """The bounds, ``39.0 … 43.5 %``; nothing where there are none."""
     if found.low is None or found.high is None:
         return ""
-    shown = format_signed if isinstance(found, Difference) else value
-    low, high = shown(metric, found.low), shown(metric, found.high)
-    unit = next(
-        (unit for unit in (f"{_GAP}%", f"{_GAP}ms", f"{_GAP}s") if low.endswith(unit) and high.endswith(unit)), ""
+    low, high = (
+        (format_signed if isinstance(found, Difference) else value)(metric, bound) for bound in (found.low, found.high)
     )
-    return f"{low.removesuffix(unit)} … {high}"
+    unit = high.partition(_GAP)[2]
+    return f"{low.removesuffix(f'{_GAP}{unit}')} … {high}"
 
 
 def format_signed(metric: str, number: float) -> str:
     """A difference with its sign; of shares in points of a hundred."""
-    if is_share(metric):
-        return points(number)
-    digits = 0 if metric == "tokens" else 2 if metric in (*_COUNTS, "seconds") else 3
-    shown = f"{number:+,.{digits}f}" + (f"{_GAP}s" if metric == "seconds" else "")
-    return minus(shown)
-
-
-def points(number: float) -> str:
-    """A difference of shares in points: ``+2.3``."""
-    return minus(f"{100 * number:+.1f}")
-
-
-def share(number: float | None) -> str:
-    """``41.3 %``."""
-    return NONE if number is None else f"{100 * number:.1f}{_GAP}%"
-
-
-def seconds(number: float) -> str:
-    """``340 ms``, ``2.41 s``, ``36 s``."""
-    if number < 0.9995:
-        return f"{1000 * number:.0f}{_GAP}ms"
-    return f"{number:.2f}{_GAP}s" if number < 10 else f"{number:,.0f}{_GAP}s"
+    factor, digits, unit = _FORMS.get(metric, _SCORE)
+    return minus(f"{factor * number:+,.{digits}f}{'' if metric in _SHARES else unit}")
 
 
 def chance(p: float) -> str:

@@ -43,14 +43,7 @@ def page(study: Study, files: Sequence[str] = ()) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    shown = (
-        findings.value,
-        findings.interval,
-        findings.format_signed,
-        findings.chance,
-        findings.share,
-        findings.seconds,
-    )
+    shown = (findings.value, findings.interval, findings.format_signed, findings.chance, findings.share)
     environment.filters.update({each.__name__: each for each in shown}, cut=_cut)
     source = resources("selfright.evals.report").joinpath("report.html.j2").read_text(encoding="utf-8")
     drawn = environment.from_string(source).render(study=study, files=files, **_contents(study))
