@@ -20,7 +20,7 @@ from selfright.evals.reading import Question, QuestionSet
 from selfright.evals.results import IndexFacts, Kind, Row, RunResult, Study, adapter
 from selfright.evals.systems import System
 from selfright.evals.worker import ask_row, lost_row, read_task, task_of
-from selfright.evals.writing import Key, RowLog
+from selfright.evals.writing import Key, RowLog, open_rows
 from selfright.processes import Workers, usable_cpus
 from selfright.settings import OFFLINE, Settings
 
@@ -81,7 +81,7 @@ class _Evaluation:
         if out is None:
             self._ask(None, progress)
             return self._study()
-        with RowLog(out / ROWS, self._fingerprint()) as log:
+        with open_rows(out / ROWS, self._fingerprint()) as log:
             self._rows = log.rows
             self._ask(log, progress)
         return self._study()

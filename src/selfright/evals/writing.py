@@ -2,20 +2,19 @@
 
 A study may be written without the words of its data: ids, figures and decisions stay.
 
-While a study is made, its rows are kept against a kill: one line each, appended, made lasting in batches. The first
-line says what was asked of whom; a log of another plan is refused, for its rows would mix with these. What follows the
-last whole line is cut off when the log is opened again.
+While a study is made, its rows are kept against a kill: one line each, appended. The first line says what was asked of
+whom; a log of another plan is refused, for its rows would mix with these. What follows the last whole line is cut off
+when the log is opened again.
 """
 
 import csv
 import io
 import json
-import os
-import time
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any
 
 from selfright.domain.errors import IndexBusy, UsageError
 from selfright.evals.results import Row, Study, Value, adapter, dump_study
@@ -85,86 +84,59 @@ def _without_words(row: Row) -> Row:
 
 
 FORM = "selfright.rows/1"
-_BATCH_ROWS = 16
-_BATCH_S = 1.0
 
 Key = tuple[str, str]
 """A system's name and a question's id."""
 
 
+@dataclass(frozen=True, slots=True)
 class RowLog:
-    """The rows of one plan in one file; ``rows`` are those that were there. One process at a time."""
+    """The rows of one plan in one file; ``rows`` are those that were there."""
 
-    def __init__(self, path: Path, plan: Mapping[str, Any]) -> None:
-        self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = WriterLock(path.with_name(f"{path.name}.lock"))
+    file: IO[bytes]
+    rows: dict[Key, Row] = field(default_factory=dict)
+
+    def append(self, system: str, row: Row) -> None:
+        """Keeps a row, whatever becomes of this process."""
+        self.file.write(adapter(tuple[str, Row]).dump_json((system, row)) + b"\n")
+        self.file.flush()
+
+    def read(self) -> None:
+        """Takes in the rows; what follows the last whole one is cut off."""
+        end = self.file.tell()
+        while (line := self.file.readline()).endswith(b"\n"):
+            try:
+                system, row = adapter(tuple[str, Row]).validate_json(line)
+            except ValueError:
+                break
+            self.rows[system, row.question_id] = row
+            end = self.file.tell()
+        self.file.truncate(end)
+
+
+@contextmanager
+def open_rows(path: Path, plan: Mapping[str, Any]) -> Iterator[RowLog]:
+    """The rows of a plan, for one process at a time. Raises ``UsageError`` for those of another plan."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    head = json.dumps({"form": FORM, "plan": plan}, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+    with ExitStack() as stack:
         try:
-            self._lock.acquire()
+            stack.enter_context(WriterLock(path.with_name(f"{path.name}.lock")))
         except IndexBusy:
             raise UsageError(
                 f"{path.parent} is being written by another run; wait for it, or choose another --out"
             ) from None
-        self.rows: dict[Key, Row] = {}
-        try:
-            self._file = self._open(json.dumps({"form": FORM, "plan": plan}, sort_keys=True, ensure_ascii=False))
-        except BaseException:
-            self._lock.release()
-            raise
-        self._unsafe, self._safe_at = 0, time.monotonic()
-
-    def append(self, system: str, row: Row) -> None:
-        """Keeps a row; it is lasting after at most 16 rows, or a second and the next row."""
-        head = json.dumps(system, ensure_ascii=False).encode()
-        self._file.write(b'{"system":' + head + b',"row":' + adapter(Row).dump_json(row) + b"}\n")
-        self._file.flush()
-        self._unsafe += 1
-        if self._unsafe >= _BATCH_ROWS or time.monotonic() - self._safe_at >= _BATCH_S:
-            self._sync()
-
-    def close(self) -> None:
-        """Makes all rows lasting and lets another run have the file."""
-        self._sync()
-        self._file.close()
-        self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
-    def _open(self, head: str) -> IO[bytes]:
-        file = self._path.open("a+b")
-        file.seek(0)
-        first = file.readline()
+        log = RowLog(stack.enter_context(path.open("a+b")))
+        log.file.seek(0)
+        first = log.file.readline()
         if not first.endswith(b"\n"):  # new, or killed before anything was in it
-            file.truncate(0)
-            file.write(head.encode() + b"\n")
-            file.flush()
-            return file
-        if first.decode("utf-8", "replace").rstrip("\n") != head:
-            file.close()
+            log.file.truncate(0)
+            log.file.write(head)
+            log.file.flush()
+        elif first != head:
             raise UsageError(
-                f"{self._path} holds rows of another plan (other questions, systems, index, model or version); "
+                f"{path} holds rows of another plan (other questions, systems, index, model or version); "
                 "choose another --out, or delete it to start anew"
             )
-        file.truncate(self._read(file))
-        return file
-
-    def _read(self, file: IO[bytes]) -> int:
-        """Takes in the rows; gives back where the last whole one ends."""
-        end = file.tell()
-        while (line := file.readline()).endswith(b"\n"):
-            try:
-                kept = json.loads(line)
-                row = adapter(Row).validate_python(kept["row"])
-                self.rows[kept["system"], row.question_id] = row
-            except (ValueError, KeyError, TypeError):
-                break
-            end = file.tell()
-        return end
-
-    def _sync(self) -> None:
-        os.fsync(self._file.fileno())
-        self._unsafe, self._safe_at = 0, time.monotonic()
+        log.read()
+        yield log

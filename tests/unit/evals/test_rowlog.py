@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import UsageError
 from selfright.evals.results import Row
-from selfright.evals.writing import RowLog
+from selfright.evals.writing import open_rows
 from tests.support.studies import row
 
 PLAN = {"data": "abc", "systems": [["basic", "basic", {"top_k": 8}]]}
@@ -16,13 +16,13 @@ ROWS = [row(name, {"right": 1.0, "f1": None}) for name in ("등대", "b", "c")]
 
 
 def kept(path: Path) -> list[Row]:
-    with RowLog(path, PLAN) as log:
+    with open_rows(path, PLAN) as log:
         assert {system for system, _ in log.rows} <= {"ba sic"}
         return list(log.rows.values())
 
 
 def filled(path: Path) -> bytes:
-    with RowLog(path, PLAN) as log:
+    with open_rows(path, PLAN) as log:
         for one in ROWS:
             log.append("ba sic", one)
     return path.read_bytes()
@@ -30,7 +30,7 @@ def filled(path: Path) -> bytes:
 
 def test_a_row_is_in_the_file_before_the_next_is_asked(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    with RowLog(path, PLAN) as log:
+    with open_rows(path, PLAN) as log:
         log.append("basic", ROWS[0])
         assert path.read_bytes().count(b"\n") == 2
 
@@ -44,7 +44,7 @@ def test_cut_anywhere_the_whole_rows_before_stay(tmp_path_factory: pytest.TempPa
     path.write_bytes(whole[:cut])
     expected = ROWS[: max(0, whole[:cut].count(b"\n") - 1)]
     assert kept(path) == expected
-    with RowLog(path, PLAN) as log:  # and it goes on from there
+    with open_rows(path, PLAN) as log:  # and it goes on from there
         for one in ROWS[len(expected) :]:
             log.append("ba sic", one)
     assert kept(path) == ROWS
@@ -61,12 +61,13 @@ def test_what_is_behind_a_broken_line_is_asked_again(tmp_path: Path) -> None:
 def test_another_plans_rows_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     before = filled(path)
-    with pytest.raises(UsageError, match="rows of another plan"):
-        RowLog(path, {**PLAN, "data": "def"})
+    with pytest.raises(UsageError, match="rows of another plan"), open_rows(path, {**PLAN, "data": "def"}):
+        pass
     assert path.read_bytes() == before
     assert kept(path) == ROWS  # and the lock was given back
 
 
 def test_one_run_at_a_time(tmp_path: Path) -> None:
-    with RowLog(tmp_path / "rows.jsonl", PLAN), pytest.raises(UsageError, match="being written by another run"):
-        RowLog(tmp_path / "rows.jsonl", PLAN)
+    path = tmp_path / "rows.jsonl"
+    with open_rows(path, PLAN), pytest.raises(UsageError, match="written by another run"), open_rows(path, PLAN):
+        pass
