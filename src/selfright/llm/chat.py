@@ -1,13 +1,13 @@
 """Any LangChain chat model as a ``Backend``: one request in, one raw reply out."""
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from selfright.domain.chat import ChatRequest, OnText
 from selfright.llm.backend import MessageReading, Mode, model_name
 from selfright.llm.clients import PerLoop, translate_error
-from selfright.llm.dialects import LearningBackend, ProviderCall, Style, call_for, first_style, stream_options
+from selfright.llm.dialects import LearningBackend, ProviderCall, Style, call_for, first_style, kind_of, stream_options
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -54,7 +54,14 @@ class LangChainBackend(LearningBackend["BaseChatModel"]):
                 if on_text is not None and text:
                     on_text(text)
             else:
-                await self._stream(call, stream_options(client, style), request, on_text, reading)
+                options = {**call.options, **stream_options(client, style)}
+                pieces = call.runnable.astream(_messages(request), _SILENT, **options)
+                async with contextlib.aclosing(pieces) as stream:  # type: ignore[type-var]  # a generator, though typed less
+                    async for piece in stream:
+                        if text := reading.add(piece):
+                            on_text(text)
+                if reading.finish is None and kind_of(client):  # of other libraries, some never say that it is the end
+                    raise self._broken_off()
         except NotImplementedError as error:  # not of the mode: the call could be made
             raise translate_error(error, self.name, self._key) from error
         return reading
@@ -69,22 +76,6 @@ class LangChainBackend(LearningBackend["BaseChatModel"]):
                 # Some clients know of a model that it calls no tools, and say so in this way.
                 raise NotImplementedError from error
             raise translate_error(error, self.name, self._key) from error
-
-    async def _stream(
-        self,
-        call: ProviderCall,
-        options: dict[str, Any],
-        request: ChatRequest,
-        on_text: OnText,
-        reading: MessageReading,
-    ) -> None:
-        pieces = call.runnable.astream(_messages(request), _SILENT, **call.options, **options)
-        async with contextlib.aclosing(pieces) as stream:  # type: ignore[type-var]  # a generator, though typed less
-            async for piece in stream:
-                if text := reading.add(piece):
-                    on_text(text)
-        if reading.finish is None and call.says_when_done:
-            raise self._broken_off()
 
 
 async def _leave_open(_model: object) -> None:

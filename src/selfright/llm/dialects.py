@@ -38,14 +38,12 @@ _THINKING = re.compile(r"<think(ing)?>")
 class ProviderCall:
     """Where a request goes, and what is said beside its messages.
 
-    ``wrapped``: the message comes back as ``raw`` of a mapping, and not as a stream. ``says_when_done``: a stream
-    without a last word was cut off.
+    ``wrapped``: the message comes back as ``raw`` of a mapping, and not as a stream.
     """
 
     runnable: "Runnable[Any, Any]"
     options: Mapping[str, Any]
     wrapped: bool = False
-    says_when_done: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +195,7 @@ def stream_options(model: "BaseChatModel", style: Style) -> dict[str, Any]:
 
 def call_for(model: "BaseChatModel", style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
     """The call of ``request``; raises ``NotImplementedError`` when the library cannot do ``mode`` with this model."""
-    call = _call(model, kind_of(model), style, request, mode)
-    return dataclasses.replace(call, says_when_done=bool(kind_of(model)))
-
-
-def _call(model: "BaseChatModel", kind: str, style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
+    kind = kind_of(model)
     told: dict[str, Any] = {"temperature": request.temperature} if style.temperature else {}
     limit = {style.limits[0]: request.max_tokens + style.room} if style.limits else {}
     tuned, options = model, told

@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar, cast
+from copy import deepcopy
+from typing import Any, TypeVar, cast
 
 from selfright.domain.errors import ModelRejected, ModelUnavailable, UsageError, WebUnavailable
 from selfright.telemetry.taps import (
@@ -128,41 +128,22 @@ class NotRecordedError(ModelRejected):
     """A model would have to be called for what the recording does not hold."""
 
 
-class _Key(NamedTuple):
-    """Which call: its name and the digest of its arguments."""
-
-    name: str
-    digest: str
-
-
 Reply = tuple[Any, Exception | None]
 """What came of a call: a result, or an error."""
-
-
-@dataclass(slots=True)
-class _SoFar:
-    """How far a recording has been played."""
-
-    turns: Counter[_Key] = field(default_factory=Counter)
-    reused: Counter[str] = field(default_factory=Counter)
-    asked: Counter[str] = field(default_factory=Counter)
-    missing: list[str] = field(default_factory=list)
-
-    def copy(self) -> "_SoFar":
-        return _SoFar(self.turns.copy(), self.reused.copy(), self.asked.copy(), self.missing.copy())
 
 
 class Recording:
     """The calls of a turn, read back. Lines that cannot be read are left out, as if they had not been recorded.
 
-    ``damaged`` counts them; ``cut``: the turn made more calls than found room.
+    ``damaged`` counts them; ``cut``: the turn made more calls than found room. ``replies`` are what came each time, in
+    order, by the call's name and the digest of its arguments.
     """
 
     def __init__(self, lines: Iterable[Mapping[str, Any]]) -> None:
         self.start: Mapping[str, Any] | None = None
         self.damaged = 0
         self.cut = False
-        self._replies: defaultdict[_Key, list[Reply]] = defaultdict(list)
+        self.replies: defaultdict[tuple[str, str], list[Reply]] = defaultdict(list)
         for line in lines:
             try:
                 self._take(line)
@@ -175,14 +156,9 @@ class Recording:
         elif "start" in line:
             self.start = read_start(line["start"])
         else:
-            key = _Key(str(line["call"]), str(line["digest"]))
-            failed = "error" in line
-            reply = (None, error_of(line["error"])) if failed else (read_reply(key.name, line["result"]), None)
-            self._replies[key].append(reply)
-
-    def replies(self, key: _Key) -> list[Reply]:
-        """What came each time this was asked, in order."""
-        return self._replies.get(key, [])
+            name, failed = str(line["call"]), "error" in line
+            reply = (None, error_of(line["error"])) if failed else (read_reply(name, line["result"]), None)
+            self.replies[name, str(line["digest"])].append(reply)
 
 
 class Player:
@@ -190,35 +166,23 @@ class Player:
 
     ``may_ask`` says of a port whether it may be asked for what was not recorded; what may not be asked is ``missing``,
     by job or port, node and visit. Where the same was asked several times, replies come in turn, and the last one again
-    and again.
+    and again. ``reused`` counts the calls of each port that the recording answered, ``asked`` those made anew.
     """
 
     def __init__(self, recording: Recording, may_ask: Callable[[str], bool]) -> None:
         self._recording = recording
         self._may_ask = may_ask
-        self._so_far = _SoFar()
-
-    @property
-    def reused(self) -> Counter[str]:
-        """How many calls of each port the recording answered."""
-        return self._so_far.reused
-
-    @property
-    def asked(self) -> Counter[str]:
-        """How many calls of each port were made anew."""
-        return self._so_far.asked
-
-    @property
-    def missing(self) -> list[str]:
-        """The calls that were neither."""
-        return self._so_far.missing
+        self._turns: Counter[tuple[str, str]] = Counter()
+        self.reused: Counter[str] = Counter()
+        self.asked: Counter[str] = Counter()
+        self.missing: list[str] = []
 
     def mark(self) -> Callable[[], None]:
         """A way back to here: what it gives forgets all that was played since."""
-        kept = self._so_far.copy()
+        kept = deepcopy((self._turns, self.reused, self.asked, self.missing))
 
         def back() -> None:
-            self._so_far = kept.copy()
+            self._turns, self.reused, self.asked, self.missing = deepcopy(kept)
 
         return back
 
@@ -236,13 +200,13 @@ class Player:
 
     def _find_reply(self, call: PortCall) -> tuple[Any] | None:
         """The recorded reply in a tuple of one, None when the port is to be asked; raises what was raised."""
-        key = _Key(call.name, digest(call.arguments))
-        replies, turn = self._recording.replies(key), self._so_far.turns[key]
+        key = (call.name, digest(call.arguments))
+        replies, turn = self._recording.replies.get(key), self._turns[key]
         if not replies:
             self._require(call)
             self.asked[call.port] += 1
             return None
-        self._so_far.turns[key] += 1
+        self._turns[key] += 1
         self.reused[call.port] += 1
         result, error = replies[min(turn, len(replies) - 1)]
         if error is not None:
