@@ -14,13 +14,20 @@ _FEW_QUESTIONS = 50
 _WEAK_AUC = 0.7
 _OFF_BY = 0.1
 _MOST_OF = 0.75
-_REMEDIES = {
-    "found": "search does not find them: look at the documents, the tokenizer or the embedder ('selfright search')",
-    "looked": "they are found too far down: raise top_k or name collections",
-    "strips": "grading drops them: label some passages and run 'selfright calibrate'",
-    "draft": "they are at hand but not said: try a model that writes (llm=…)",
-    "final": "they are drafted and not kept: look at such a turn with 'selfright trace show'",
-    "right": "they are said and count as wrong: look at the gold answers, or add patterns",
+# Where a gold answer can be lost: in words, and what to do when most are lost there.
+_STEPS = {
+    "found": (
+        "in the ten best hits",
+        "search does not find them: look at the documents, the tokenizer or the embedder ('selfright search')",
+    ),
+    "looked": ("looked at", "they are found too far down: raise top_k or name collections"),
+    "strips": ("in the strips", "grading drops them: label some passages and run 'selfright calibrate'"),
+    "draft": ("in a draft", "they are at hand but not said: try a model that writes (llm=…)"),
+    "final": ("in the final answer", "they are drafted and not kept: look at such a turn with 'selfright trace show'"),
+    "right": (
+        "said and right",
+        "they are said and count as wrong: look at the gold answers, or add patterns",
+    ),
 }
 # Not "raise top_k": it brings more of the other language, too.
 _FOREIGN = (
@@ -76,14 +83,14 @@ def _comparison_line(study: "Study", lead: str) -> str:
 
 def _largest_loss(study: "Study") -> str:
     funnels = study.runs[-1].funnels
-    lost = {step: [len(funnel.lost.get(step, ())) for funnel in funnels] for step in _REMEDIES}
+    lost = {step: [len(funnel.lost.get(step, ())) for funnel in funnels] for step in _STEPS}
     step = max(lost, key=lambda name: sum(lost[name]))
     if not sum(lost[step]):
         return ""
     if len(funnels) < 2 or max(lost[step]) < _MOST_OF * sum(lost[step]):
-        return _REMEDIES[step]
+        return _STEPS[step][1]
     language = funnels[lost[step].index(max(lost[step]))].language
-    return _FOREIGN.format(language=language) if step == "looked" else f"{_REMEDIES[step]} (most of them in {language})"
+    return _FOREIGN.format(language=language) if step == "looked" else f"{_STEPS[step][1]} (most of them in {language})"
 
 
 _ANSWERS = (
@@ -96,14 +103,6 @@ _NAMED = (
 """The metrics of S0 §7 and S3 §10, and S2's saving."""
 
 _LONGEST = 40
-_STEPS = {
-    "found": "in the ten best hits",
-    "looked": "looked at",
-    "strips": "in the strips",
-    "draft": "in a draft",
-    "final": "in the final answer",
-    "right": "said and right",
-}
 _MOST_IDS = 12
 
 
@@ -231,7 +230,7 @@ def _funnel(one: "Funnel") -> Iterator[str]:
     if not one.asked:
         return
     yield f"    {'with a gold answer':22}{one.asked:>5}"
-    for step, name in _STEPS.items():
+    for step, (name, _) in _STEPS.items():
         lost = one.lost[step]
         more = f" and {len(lost) - _MOST_IDS} more" if len(lost) > _MOST_IDS else ""
         shown = f"  lost here: {', '.join(lost[:_MOST_IDS])}{more}" if lost else ""

@@ -119,19 +119,16 @@ class Api:
         self._breaker = Breaker(cooldown_s=_REST_S, longest_s=_LONGEST_REST_S, clock=self.clock)
         self._throttle = HostThrottle(at_once=4, in_all=4, apart_s=self.policy.apart_s, patience_s=_PATIENCE_S)
 
-    async def get(self, path: str, query: Mapping[str, str], headers: Mapping[str, str], tally: RequestCounter) -> Any:
-        """The JSON that ``path`` answers to a query."""
-        return await self._json("GET", f"{path}?{urlencode(query)}", headers, None, tally)
-
-    async def post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str], tally: RequestCounter) -> Any:
-        """The JSON that ``path`` answers to a body of JSON."""
-        data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        sent = {"Content-Type": "application/json", **headers}
-        return await self._json("POST", path, sent, data, tally)
-
-    async def _json(
-        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, tally: RequestCounter
+    async def json(
+        self, method: str, path: str, said: Mapping[str, Any], headers: Mapping[str, str], tally: RequestCounter
     ) -> Any:
+        """The JSON that ``path`` answers to a query (GET), or to a body of JSON."""
+        body = None
+        if method == "GET":
+            path = f"{path}?{urlencode(said)}"
+        else:
+            body = json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
+            headers = {"Content-Type": "application/json", **headers}
         reply = await self.ask(method, path, headers, body, tally)
         try:
             return json.loads(reply.body)

@@ -46,7 +46,7 @@ class Tavily:
             "include_raw_content": False,
             "include_images": False,
         }
-        data = await self._api.post("/search", body, self._headers, tally)
+        data = await self._api.json("POST", "/search", body, self._headers, tally)
         rows = rows_of(self.name, data, "results", tally=tally)
         return clean_rows(((row.get("url"), row.get("title"), row.get("content")) for row in rows), count)
 
@@ -72,7 +72,7 @@ class Brave:
         asked = {"q": words, "count": str(min(count, MOST)), "result_filter": "web", "text_decorations": "false"}
         if has_hangul(query):
             asked |= {"country": "KR", "search_lang": "ko"}
-        data = await self._api.get("/res/v1/web/search", asked, self._headers, tally)
+        data = await self._api.json("GET", "/res/v1/web/search", asked, self._headers, tally)
         search = isinstance(data, dict) and data.get("type") == "search"
         rows = rows_of(self.name, data, "web", "results", tally=tally, optional=search)
         return clean_rows(((row.get("url"), row.get("title"), row.get("description")) for row in rows), count)
@@ -97,7 +97,7 @@ class SearXng:
         """See ``Provider``."""
         language = "ko-KR" if has_hangul(query) else "en"
         asked = {"q": query, "format": "json", "language": language, "safesearch": "1"}
-        data = await self._api.get("/search", asked, {}, tally)
+        data = await self._api.json("GET", "/search", asked, {}, tally)
         rows = rows_of(self.name, data, "results", tally=tally)
         return clean_rows(((row.get("url"), row.get("title"), row.get("content")) for row in rows), count)
 
