@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from selfright.domain.chat import CODE, ChatRequest
 from selfright.domain.errors import ModelRejected
@@ -36,16 +36,17 @@ async def fit_request(request: ChatRequest, context: int, count: Count) -> tuple
     most = context - room - _TEMPLATE
     user = request.user
     taken = await _tokens(request.system, user, count, most)
-    cut = _Cutting(user)
+    pieces = _split(user)
     for n in range(_ROUNDS):
         if taken <= most:
             break
-        if n == _ROUNDS - 1 or not cut.shorten(most / taken):
+        if n == _ROUNDS - 1 or all(text == _NOTHING for text in pieces[1::2]):
             raise ModelRejected(
                 f"the prompt needs about {taken + room} tokens, and the model reads {context}; ask a shorter question, "
                 "or use a model that reads more"
             )
-        user = cut.text
+        pieces = _cut(pieces, most / taken)
+        user = "".join(pieces)
         taken = await _tokens(request.system, user, count, most)
     left = min(request.max_tokens, context - taken - _TEMPLATE)
     return replace(request, user=user, max_tokens=left), len(request.user) - len(user)
@@ -57,46 +58,28 @@ async def _tokens(system: str, user: str, count: Count, most: int) -> int:
     return size if size <= most else await count(f"{system}\n{user}")
 
 
-@dataclass(slots=True)
-class _Piece:
-    text: str
-    is_data: bool
+def _split(user: str) -> list[str]:
+    """The prompt in pieces: every second one is data, which may be cut."""
+    pieces, last = list[str](), 0
+    for found in _DATA.finditer(user):
+        if found["name"] not in _KEPT:
+            for start, end in _bodies(found):
+                pieces += [user[last:start], user[start:end]]
+                last = end
+    return [*pieces, user[last:]]
 
 
-class _Cutting:
-    """A prompt in pieces: what may be cut, and what may not."""
-
-    def __init__(self, user: str) -> None:
-        self._pieces: list[_Piece] = []
-        last = 0
-        for found in _DATA.finditer(user):
-            if found["name"] not in _KEPT:
-                for start, end in _bodies(found):
-                    self._pieces += [_Piece(user[last:start], False), _Piece(user[start:end], True)]
-                    last = end
-        self._pieces.append(_Piece(user[last:], False))
-
-    @property
-    def text(self) -> str:
-        """The prompt as it stands."""
-        return "".join(piece.text for piece in self._pieces)
-
-    def shorten(self, share: float) -> bool:
-        """Cuts the data so far that about ``share`` of the whole prompt is left; false when there is nothing to cut."""
-        data = [piece for piece in self._pieces if piece.is_data]
-        has = sum(len(piece.text) for piece in data)
-        whole = sum(len(piece.text) for piece in self._pieces)
-        goal = max(0, math.floor(has - (1 - 0.95 * share) * whole))
-        if all(piece.text == _NOTHING for piece in data):
-            return False
-        limit = _water_level([len(piece.text) for piece in data], goal)
-        while limit < _SHORTEST and len(data) > 1:
-            data.pop().text = _NOTHING
-            limit = _water_level([len(piece.text) for piece in data], goal)
-        for piece in data:
-            if len(piece.text) > limit:
-                piece.text = _shorten(piece.text, limit)
-        return True
+def _cut(pieces: list[str], share: float) -> list[str]:
+    """The pieces with their data cut so far that about ``share`` of the whole prompt is left."""
+    data = pieces[1::2]
+    has, whole = sum(map(len, data)), sum(map(len, pieces))
+    goal, count = max(0, math.floor(has - (1 - 0.95 * share) * whole)), len(data)
+    while (limit := _water_level([len(text) for text in data[:count]], goal)) < _SHORTEST and count > 1:
+        count -= 1
+    kept = [_shorten(text, limit) if len(text) > limit else text for text in data[:count]]
+    cut = list(pieces)
+    cut[1::2] = kept + [_NOTHING] * (len(data) - count)
+    return cut
 
 
 def _bodies(found: re.Match[str]) -> Iterator[tuple[int, int]]:
