@@ -20,8 +20,7 @@ from selfright.domain.chat import ChatReply, ChatRequest, Finish, OnText
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.llm.structured import AttemptPlan, Capabilities, CutOffError, RefusedError, UnfitError
-from selfright.llm.thinking import ThinkingFilter, strip_reasoning
-from selfright.llm.tolerant import read_object
+from selfright.llm.tolerant import ThinkingFilter, read_object, strip_reasoning
 from selfright.resilience import Breaker, pause
 
 _WRONG_KEY = (401, 403)

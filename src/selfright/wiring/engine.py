@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from selfright.ingest.pipeline import Progress
     from selfright.retrieval.reembedding import ReembedReport
     from selfright.storage.postgres import PostgresDatabase
-    from selfright.wiring.replay_stubs import ReplayedModels
+    from selfright.wiring.replays import ReplayedModels
     from selfright.wiring.web import Webs
 
 _TRACING = tuple(f"{house}_{name}" for house in ("LANGSMITH", "LANGCHAIN") for name in ("TRACING", "TRACING_V2"))

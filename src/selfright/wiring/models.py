@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from selfright.llm.structured import Capabilities
     from selfright.resilience import Breakers
     from selfright.telemetry.taps import ModelReply, Tap
-    from selfright.wiring.replay_stubs import ReplayedModels
+    from selfright.wiring.replays import ReplayedModels
 
 _CAPABILITIES = "models.json"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.chat import ChatRequest, Job
 from selfright.domain.errors import ModelRejected
-from selfright.llm.prompt_fitting import LEAST_REPLY, fit_request
+from selfright.llm.local.backend import LEAST_REPLY, fit_request
 
 RULES = "You answer from the passages."
 QUESTION = "<question-0a1b2c3d>\nWhen does the ferry leave?\n</question-0a1b2c3d>"

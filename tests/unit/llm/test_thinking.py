@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.llm.thinking import ThinkingFilter, strip_reasoning
+from selfright.llm.tolerant import ThinkingFilter, strip_reasoning
 
 MARKS = "<think> </think> <THINK> <thinking> </thinking> <reasoning> </reasoning> ```"
 PIECES = "` `` < </ think > <thi nk> a 가 İ K <b>"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from selfright.domain.passages import Retrieval, WebFinding
 from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.web.live import Known
-from selfright.wiring.replay_stubs import AbsentWeb
+from selfright.wiring.replays import AbsentWeb
 from selfright.wiring.web import Webs
 
 
