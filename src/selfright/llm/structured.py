@@ -39,12 +39,12 @@ class Capabilities:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._known: dict[str, Mode] | None = None
+        self._known = self._read()
 
     def mode(self, name: str) -> Mode | None:
         """The mode that worked last, None for a model that was never asked for an object."""
         with self._lock:
-            return self._models().get(name[:_LONGEST_NAME])
+            return self._known.get(name[:_LONGEST_NAME])
 
     def rungs(self, name: str) -> tuple[Mode, ...]:
         """The modes to try, the first one first: from the one that is known to work downwards."""
@@ -55,9 +55,9 @@ class Capabilities:
         """``mode`` has worked with this model."""
         name = name[:_LONGEST_NAME]
         with self._lock:
-            if self._models().get(name) is mode:
+            if self._known.get(name) is mode:
                 return
-            known = self._read() | self._models()  # another process may have learned in the meantime
+            known = self._read() | self._known  # another process may have learned in the meantime
             known.pop(name, None)
             self._known = dict([*known.items(), (name, mode)][-MOST_MODELS:])
             try:
@@ -65,11 +65,6 @@ class Capabilities:
                     write_models(self._path, self._known)
             except OSError as error:
                 log.info("what models can do is not kept: %s cannot be written (%s)", self._path, type(error).__name__)
-
-    def _models(self) -> dict[str, Mode]:
-        if self._known is None:
-            self._known = self._read()
-        return self._known
 
     def _read(self) -> dict[str, Mode]:
         try:

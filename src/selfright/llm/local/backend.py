@@ -20,7 +20,7 @@ from selfright.domain.chat import CODE, ChatRequest, OnText
 from selfright.domain.errors import MissingExtra, ModelFilesDamaged, ModelRejected, ModelUnavailable, NoModelFile
 from selfright.llm.backend import Mode, RawReply
 from selfright.llm.local.gguf import read_model_file
-from selfright.llm.local.running import SHARED, Plan, plan_memory
+from selfright.llm.local.running import Plan, borrow, give_back, plan_memory
 from selfright.llm.openai_chat import OpenAIBackend, connect
 
 _COUNTING_S = 30.0
@@ -41,8 +41,8 @@ class LocalBackend:
     def __init__(self, name: str, plan: Plan) -> None:
         self.name = self.provider = name
         self.context = plan.context
-        self.running = SHARED.borrow(plan)
-        self._return = weakref.finalize(self, SHARED.give_back, self.running)
+        self.running = borrow(plan)
+        self._return = weakref.finalize(self, give_back, self.running)
         self._inner: OpenAIBackend | None = None
         self._loaded = 0
 

@@ -77,6 +77,11 @@ class Plan:
     threads: int
     memory: int
 
+    @property
+    def key(self) -> tuple[Path, int]:
+        """What a running model is shared by."""
+        return self.file.path.resolve(), self.context
+
 
 def plan_memory(file: ModelFile, free: Callable[[], int | None] = free_memory) -> Plan:
     """How ``file`` is run here.
@@ -161,12 +166,12 @@ def _bound_memory(most: int) -> None:
 class RunningModel:
     """One model in a child process, started when it is first needed and again when it died.
 
-    Threads may share one. ``started`` counts how often it was loaded.
+    Threads may share one. ``started`` counts how often it was loaded, ``users`` those who borrowed it.
     """
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.started = 0
+        self.started = self.users = 0
         self.key = secrets.token_urlsafe(24)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -258,41 +263,29 @@ class RunningModel:
         return said if isinstance(said, dict) else {}
 
 
-class _Shared:
-    """The models of this process by file and context, each with how many use it."""
+_SHARED: dict[tuple[Path, int], RunningModel] = {}
+_SHARING = threading.RLock()  # a backend may be given back by the collector at any moment
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._held: dict[tuple[Path, int], tuple[RunningModel, int]] = {}
 
-    def borrow(self, plan: Plan) -> RunningModel:
-        """The running model of this file and context, shared with all who asked before; ``give_back`` it when done."""
-        key = (plan.file.path.resolve(), plan.context)
-        with self._lock:
-            model, users = self._held.get(key) or (RunningModel(plan), 0)
-            self._held[key] = (model, users + 1)
-            return model
+def borrow(plan: Plan) -> RunningModel:
+    """The running model of this file and context, shared with all who asked before; ``give_back`` it when done."""
+    with _SHARING:
+        model = _SHARED.setdefault(plan.key, RunningModel(plan))
+        model.users += 1
+        return model
 
-    def give_back(self, model: RunningModel) -> None:
-        """Ends the model when nobody else uses it."""
-        with self._lock:
-            key = next((key for key, (held, _) in self._held.items() if held is model), None)
-            if key is None:
-                return
-            users = self._held[key][1] - 1
-            if users:
-                self._held[key] = (model, users)
-                return
-            del self._held[key]
+
+def give_back(model: RunningModel) -> None:
+    """Ends the model when nobody else uses it."""
+    with _SHARING:
+        model.users -= 1
+        if model.users:
+            return
+        _SHARED.pop(model.plan.key, None)
+    model.close()
+
+
+@atexit.register
+def _close_all() -> None:
+    for model in list(_SHARED.values()):
         model.close()
-
-    def close(self) -> None:
-        with self._lock:
-            held = [model for model, _ in self._held.values()]
-            self._held.clear()
-        for model in held:
-            model.close()
-
-
-SHARED = _Shared()
-atexit.register(SHARED.close)
