@@ -81,6 +81,7 @@ class TurnSpans:
         self._preset = preset
         self._content = content
         self._span: Span | None = None
+        self._inner: Tap | None = None
 
     def begin(self, start: Mapping[str, Any] | None) -> None:
         """The turn begins, inside whatever span its caller is in."""
@@ -127,17 +128,12 @@ class TurnSpans:
                 raise
 
     def tap(self, inner: Tap | None) -> Tap:
-        """A tap that tells spans of calls, in front of another one where there is one."""
-        return _SpanTap(self._tracer, inner, content=self._content)
-
-
-class _SpanTap:
-    def __init__(self, tracer: "Tracer", inner: Tap | None, *, content: bool) -> None:
-        self._tracer = tracer
+        """These spans as a tap, in front of another one where there is one."""
         self._inner = inner
-        self._content = content
+        return self
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
+        """See ``Tap``; a call has a span of its own."""
         from opentelemetry.trace import SpanKind
 
         name, goes_out, attributes = call_attributes(call, content=self._content)
