@@ -83,7 +83,7 @@ def _without_words(row: Row) -> Row:
     return replace(row, question="", answers=(), metrics=metrics, turn=turn)
 
 
-FORM = "selfright.rows/1"
+FORM = "selfright.rows/2"
 
 Key = tuple[str, str]
 """A system's name and a question's id."""
