@@ -12,7 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from selfright.domain.passages import Hit, full_title
+from selfright.domain.file_names import full_title
+from selfright.domain.passages import Hit
 from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.answer_units import AnswerUnit

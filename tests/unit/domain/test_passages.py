@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.passages import Document, Passage, full_title
+from selfright.domain.file_names import full_title
+from selfright.domain.passages import Document, Passage
 
 DOCUMENT = Document(id="guide.md", title="Guide", text="Back up daily.")
 

@@ -15,7 +15,8 @@ from importlib.resources import files
 from typing import Any
 
 from selfright.domain.answers import Draft
-from selfright.domain.passages import Passage, full_title
+from selfright.domain.file_names import full_title
+from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
 from selfright.domain.text import language_of
 from selfright.roles.analysis import Term, TextAnalyzer, distinct
