@@ -45,6 +45,11 @@ TABLES = {
         "<table><tr><th colspan=2>Tower<tr><th>Height:<td>3 m<br>(old 2 m)<tr><th>Fax<td><tr><th>Colour<td>red</table>",
         "Tower\n\n- Height: 3 m (old 2 m)\n- Colour: red",
     ),
+    "each value beside its label in bold": (
+        "<table><tr><td><b>Holder</b><td>Kim Haneul<tr><td> <strong>Bank</strong><td>National<tr><td><b>Note</b>:<td>-"
+        "</table>",
+        "- Holder: Kim Haneul\n- Bank: National\n- Note: -",
+    ),
     "two labels a row, and one over several": (
         "<table><tr><th>담당부서<td>총무과<th>전화<td>02-1234<tr><th rowspan=2>운영<th>평일<td colspan=2>9시"
         "<tr><th>주말<td colspan=2>10시</table>",

@@ -53,6 +53,21 @@ SHAPES = {
         ["Name|Kim Haneul|Dept|Finance", "Phone|1305|Room|B-104", "Since|2019-03-02|Grade|7"],
         "Name: Kim Haneul; Dept: Finance; Phone: 1305; Room: B-104; Since: 2019-03-02; Grade: 7",
     ),
+    "values beside their labels, the first one an amount": (
+        ["연회비|50,000원", "포인트|1%", "해외 수수료|1.2%", "한도|500만원", "이율|5%"],
+        "연회비: 50,000원; 포인트: 1%; 해외 수수료: 1.2%; 한도: 500만원; 이율: 5%",
+    ),
+    "values beside their labels, of one kind": (["연회비|50,000원", "한도|9,000원"], "연회비: 50,000원; 한도: 9,000원"),
+    "an amount over words": (["Fee|50.5 EUR", "Family|none", "New|none"], "Fee: 50.5 EUR; Family: none; New: none"),
+    "values beside labels with colons, and a blank column between": (
+        ["Holder:||Kim", "Address 1:||Main Street", "Address 2:||Seoul"],
+        "Holder: Kim; Address 1: Main Street; Address 2: Seoul",
+    ),
+    "a name with a digit over values of one other kind": (
+        ["구분|1월", "매출|1,200", "비용|900"], "|구분|1월|\n|---|---|\n|매출|1,200|\n|비용|900|"
+    ),
+    "a year with a word over numbers": (["구분|2026년", "매출|1,200"], "|구분|2026년|\n|---|---|\n|매출|1,200|"),
+    "a plan over words": (["Has|Plan 2", "SSO|yes", "Mail|no"], "|Has|Plan 2|\n|---|---|\n|SSO|yes|\n|Mail|no|"),
     "a table with words in every other column is no form": (
         ["Item|Price|Colour|Weight", "Tea|2|green|3", "Coffee|4|black|5"],
         "|Item|Price|Colour|Weight|\n|---|---|---|---|\n|Tea|2|green|3|\n|Coffee|4|black|5|",
@@ -78,6 +93,14 @@ def test_a_form_with_values_over_several_places() -> None:
     assert [line for _, line in tables(rows)] == [
         *("- 성명: 김하늘", "- 소속: 회계과", "- 기간: 2026. 5. 1. ~ 5. 3.", "- 사유: 가족 행사")
     ]
+
+
+def test_rows_below_a_cell_that_reaches_into_them_are_of_the_header() -> None:
+    zone, parcel = Cell("Zone", rows=3), Cell("Parcel", columns=2)
+    rows = [[zone, parcel], plain_rows([["Small", "Large"]])[0], plain_rows([["kg", "kg"]])[0]]
+    assert text([*rows, *plain_rows([["North", "4", "9"]])]) == (
+        "|Zone|Parcel – Small – kg|Parcel – Large – kg|\n|---|---|---|\n|North|4|9|"
+    )
 
 
 def test_a_timetable_with_a_merged_cell_is_no_form() -> None:

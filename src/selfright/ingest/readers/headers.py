@@ -4,6 +4,7 @@ A row is the texts of its cells. Told by where cells are filled and by the shape
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 from statistics import median_high
@@ -11,9 +12,11 @@ from statistics import median_high
 Row = Sequence[str]
 
 _DIGITS, _LETTERS, _NUMBER = re.compile(r"\d"), re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_LABEL_LENGTH = 30
-_FORM_ROWS, _MORE_ROWS = 3, 4  # with values in the first of them, and without
+_YEAR = re.compile(r"\D{0,3}(?:19|20)\d\d(?:[-/~–.]\d{1,4})?\D{0,2}")
+_AMOUNT, _WORDS, _DIGITS_ON = re.compile(r"\d[,.]\d"), re.compile(r"a[a\W]*a"), re.compile(r"9[9,.]*")
+_COLONS = (":", "：")
+_LABEL_LENGTH, _NAME_LENGTH = 30, 60
+_FORM_ROWS, _MORE_ROWS = 2, 3  # with values in the first of them, and without
 _SEEN_ROWS = 100
 
 
@@ -73,23 +76,49 @@ def _shape(text: str) -> str:
 def form_items(rows: Sequence[Row], reaches: Sequence[bool]) -> list[tuple[str, str]]:
     """Label and value, by turns, of a form; nothing of another table.
 
-    In a form the values below one another are not of one kind, or most of them reach over the next label's place
-    (``reaches``), and no label has a digit or comes twice.
+    In a form the first row has a value already, the values below one another are not of one kind, or most of them reach
+    over the next label's place (``reaches``). No label has a digit or comes twice.
     """
     wide = zip(rows, reaches, strict=True)
     cells = [[text for text, _ in groupby(row)] if is_wide else list(row) for row, is_wide in wide]
     labels = [label for row in cells for label in row[::2]]
     is_even = all(len(row) % 2 == 0 for row in cells)
-    if not is_even or len(set(labels)) < len(labels) or not all(map(_is_label, labels)):
+    has_colons = all(label.endswith(_COLONS) for label in labels)
+    if not is_even or len(set(labels)) < len(labels) or not (has_colons or all(map(_is_label, labels))):
         return []
-    if 2 * sum(reaches) < len(rows) or len(rows[0]) == 2:  # else most values reach over the next label's place
-        values = [row[1::2] for row in cells]
+    values = [row[1::2] for row in cells]
+    if len(rows[0]) == 2:
+        is_form = not any(reaches) and (has_colons or _are_values([value for (value,) in values]))
+    elif 2 * sum(reaches) < len(rows):
         has_value = any(_DIGITS.search(text) and not _YEAR.fullmatch(text) for text in values[0])
-        least = (_FORM_ROWS if has_value else _MORE_ROWS) - (len(rows[0]) > 2)
         differ = (len(set(map(_shape, column))) == len(column) for column in zip(*values, strict=True))
-        if any(reaches) or len(rows) < least or not all(differ):
-            return []
-    return [pair for row in cells for pair in zip(row[::2], row[1::2], strict=True)]
+        is_form = not any(reaches) and len(rows) >= (_FORM_ROWS if has_value else _MORE_ROWS) and all(differ)
+    else:
+        is_form = True
+    return [pair for row in cells for pair in zip(row[::2], row[1::2], strict=True)] if is_form else []
+
+
+def _are_values(column: Sequence[str]) -> bool:
+    """Whether what stands on top of a column is a value as those below it, and no name of them.
+
+    It is, with a digit in it, unless it is a year or all below are of another kind; and so is a long text. Where it has
+    no digit, at most half of four or more may be of one kind.
+    """
+    first, *body = column
+    kinds = Counter(_kind(value) for value in body if value)
+    if len(first) > _NAME_LENGTH:
+        return True
+    if not _DIGITS.search(first) or _YEAR.fullmatch(first):
+        kinds[_kind(first)] += 1
+        return 2 * max(kinds.values()) <= kinds.total() > _MORE_ROWS
+    if len(kinds) != 1 or _kind(first) in kinds:
+        return len(body) > 0
+    return "9" not in kinds and (len(body) == 1 or ("a" in kinds and _AMOUNT.search(first) is not None))
+
+
+def _kind(text: str) -> str:
+    """The shape of a value, however many digits and words it has."""
+    return _DIGITS_ON.sub("9", _WORDS.sub("a", _shape(text).replace(" ", "")))
 
 
 def _is_label(text: str) -> bool:

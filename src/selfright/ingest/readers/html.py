@@ -184,10 +184,10 @@ def _data(table: HtmlElement) -> Iterator[markup.Block]:
     own = [row for row in _own_rows(table) if not _is_dropped(row)]
     inner: list[markup.Block] = []
     rows = _cells(own, inner)
-    groups = map(_group, own)
+    tags = ([cell.tag for cell in row.iterchildren("td", "th")] for row in own)
     is_head = [
-        group == "thead" or (group != "tfoot" and len(row) > 1 and all(cell.is_label for cell in row))
-        for group, row in zip(groups, rows, strict=True)
+        group == "thead" or (group != "tfoot" and len(row) > 1 and "td" not in row)
+        for group, row in zip(map(_group, own), tags, strict=True)
     ]
     begin = 0
     for n in range(1, len(rows) + 1):
@@ -216,9 +216,18 @@ def _cells(own: Sequence[HtmlElement], inner: list[markup.Block]) -> list[list[C
             # A cell ends with its group of rows, whatever it says.
             deep = min(whole(cell.get("rowspan"), 1) or _MOST_CELLS, left[group])
             wide = whole(cell.get("colspan"), 1)
-            rows[-1].append(Cell(_line(blocks), wide, deep, is_label=cell.tag == "th"))
+            rows[-1].append(Cell(_line(blocks), wide, deep, is_label=cell.tag == "th" or _is_bold(cell)))
         left[group] -= 1
     return rows
+
+
+def _is_bold(cell: HtmlElement) -> bool:
+    beside = [cell.text, *(child.tail for child in cell)]
+    return (
+        len(cell) == 1
+        and cell[0].tag in ("b", "strong")
+        and not any((text or "").strip(" \r\n\t:：") for text in beside)
+    )
 
 
 def _line(blocks: Sequence[markup.Block]) -> str:

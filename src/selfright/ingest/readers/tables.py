@@ -217,6 +217,7 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
         yield from (("paragraph", ", ".join(filter(None, row))) for row in texts[:above])
         rows, texts = rows[above:], texts[above:]
     columns = [n for n in range(len(rows[0].texts)) if any(row[n] for row in texts)]
+    texts = [[row[n] for n in columns] for row in texts]
     if not is_known and (items := form_items(texts, [row.has_group for row in rows])):
         yield from (("list", markup.item(f"{label.rstrip(' :')}: {value}")) for label, value in items if value)
         return
@@ -225,8 +226,8 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
         end += 1
     if header_rows in (0, 2) and not is_merged and has_groups(texts):
         texts[0], end = spread_groups(*texts[:2]), 2
-    header = [_BETWEEN.join(dict.fromkeys(filter(None, (row[n] for row in texts[:end])))) for n in columns]
-    body = [[text[n] for n in columns] for text in texts[end:]]
+    header = [_BETWEEN.join(dict.fromkeys(filter(None, names))) for names in zip(*texts[:end], strict=True)]
+    body = texts[end:]
     for row, cells in zip(rows[end:], body, strict=True):
         if row.is_one and len(cells) > 2:
             cells[1:] = [""] * (len(cells) - 1)
