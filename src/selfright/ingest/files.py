@@ -23,6 +23,8 @@ _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM
 _GUESSED_BYTES = 200_000
 _ENCODINGS = ["cp949", "cp932", "euc_jp", "gb18030", "big5hkscs", "cp1252"]  # those that files are found in
 _KOREAN = ("euckr", "ksc5601", "ksc56011987", "cp949", "ms949", "windows949")
+_ZEROS, _MORE_ZEROS = 0.1, 2  # Korean text has them for its blanks, and elsewhere for a few syllables (가, 대, 저)
+_UNPRINTABLE = ("Cc", "Cn", "Co", "Cs")
 _HELP = "save it as UTF-8 text, or in one of the supported formats"
 
 
@@ -38,7 +40,9 @@ def decode(data: bytes, refuse: Callable[[str], Exception], declared: str | None
                 raise refuse(f"begins as {name.upper()} but is not; {_HELP}")
             return text
     if b"\0" in data:
-        raise refuse(f"binary content where text was expected; {_HELP}")
+        if (text := _unmarked_utf16(data)) is None:
+            raise refuse(f"binary content where text was expected; {_HELP}")
+        return text
     text = _declared_encoding(data, declared) or _strictly(data, "utf-8") or _guess_encoding(data)
     if text is None:
         raise refuse(f"its encoding could not be told; {_HELP}")
@@ -61,6 +65,16 @@ def _strictly(data: bytes, encoding: str) -> str | None:
         return data.decode(encoding)
     except (UnicodeDecodeError, LookupError):
         return None
+
+
+def _unmarked_utf16(data: bytes) -> str | None:
+    """The text, where zeros at every other place say that it is UTF-16 and nothing in it is unprintable; else None."""
+    zeros = data[::2].count(0), data[1::2].count(0)
+    if max(zeros) < max(_ZEROS * len(data) / 2, _MORE_ZEROS * min(zeros)):
+        return None
+    text = _strictly(data, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be")
+    is_clean = all(unicodedata.category(sign) not in _UNPRINTABLE or sign.isspace() for sign in set(text or "\0"))
+    return text if is_clean else None
 
 
 def _declared_encoding(data: bytes, name: str | None) -> str | None:

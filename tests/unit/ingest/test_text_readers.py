@@ -1,5 +1,6 @@
 """Text and Markdown: decoded in whatever encoding they are, otherwise untouched."""
 
+import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +15,10 @@ from selfright.ingest.files import FileLimits, SourceFile, decode
 from selfright.ingest.readers.markdown import visible_text
 from selfright.ingest.reading import read, read_page
 
-KOREAN = "관의 압력이 2 bar 아래로 내려가면 밸브가 열립니다.\r\n둘째 줄.\n"
+KOREAN = "관의 압력이 2 bar 아래로 내려가면 밸브가 저절로 열립니다.\r\n둘째 줄.\n"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp949", "euc-kr"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp949", "euc-kr"])
 def test_korean_text_is_read_in_the_encodings_it_comes_in(read_one: Callable[..., Document], encoding: str) -> None:
     document = read_one("안내.txt", KOREAN.encode(encoding))
     assert document.text == KOREAN
@@ -125,6 +126,10 @@ def test_markdown_keeps_its_marks_and_takes_its_title_from_the_first_heading(rea
         (b"\xef\xbb\xbf\n", "no text"),
         (b"\x89PNG\r\n\0\0\0", "binary content"),
         (b"\xff\xfea\0b", "begins as UTF-16"),
+        ("가나다 \x01 값".encode("utf-16-le"), "binary content"),
+        ("a text".encode("utf-16-le")[:-1], "binary content"),
+        (b"some text\0and more of it", "binary content"),
+        (struct.pack("<40H", *range(40)), "binary content"),
         (bytes(range(1, 256)) * 20, "encoding could not be told"),
     ],
 )

@@ -43,7 +43,7 @@ def rows(file: SourceFile) -> Iterator[Row]:
                 while (piece := handle.readline(_CHUNK)) and not piece.endswith(b"\n"):
                     pass
                 yield number, BadRow(f"longer than {limit:,} bytes; split it into several documents")
-            elif number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            elif number == 1 and (b"\0" in line[:4] or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))):
                 yield number, BadRow("the file is UTF-16, but JSON Lines are UTF-8; save it as UTF-8")
                 return
             elif line.strip():
