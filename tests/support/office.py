@@ -4,7 +4,10 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 
-HP = 'xmlns:hp="http://www.hancom.co.kr/hwpml/2011/paragraph" xmlns:hh="http://www.hancom.co.kr/hwpml/2011/head"'
+HP = " ".join(
+    f'xmlns:{name}="http://www.hancom.co.kr/hwpml/2011/{full}"'
+    for name, full in (("hp", "paragraph"), ("hh", "head"), ("hc", "core"))
+)
 ODF = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{full}:1.0"'
     for name, full in (
@@ -31,14 +34,20 @@ def changed(content: bytes, name: str, old: str, new: str) -> bytes:
     return zipped({**parts, name: parts[name].replace(old, new)})
 
 
-def hwpx(*sections: str, title: str = "", styles: Mapping[str, str] | None = None) -> bytes:
-    """A Hangul document with these bodies; ``styles`` are names by number."""
+def hwpx(
+    *sections: str, title: str = "", styles: Mapping[str, str] | None = None, fills: Mapping[str, str] | None = None
+) -> bytes:
+    """A Hangul document with these bodies; ``styles`` are names and ``fills`` colours by number."""
+    filled = "".join(
+        f'<hh:borderFill id="{key}"><hc:fillBrush><hc:winBrush faceColor="{colour}"/></hc:fillBrush></hh:borderFill>'
+        for key, colour in (fills or {}).items()
+    )
     named = "".join(f'<hh:style id="{key}" name="{name}"/>' for key, name in (styles or {}).items())
     return zipped(
         {
             "mimetype": "application/hwp+zip",
             "Contents/content.hpf": f'<p xmlns:opf="http://www.idpf.org/2007/opf/"><opf:title>{title}</opf:title></p>',
-            "Contents/header.xml": f"<hh:head {HP}>{named}</hh:head>",
+            "Contents/header.xml": f"<hh:head {HP}>{filled}{named}</hh:head>",
             **{f"Contents/section{n}.xml": f"<s {HP}>{body}</s>" for n, body in enumerate(sections)},
         }
     )

@@ -1,6 +1,6 @@
 """Tables of Hangul documents: which value stands under which column."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -17,10 +17,10 @@ def cell(text: str, wide: int = 1, deep: int = 1, at: tuple[int, int] | None = N
     return f'<hp:tc header="{head}">{inner}{address}{span}</hp:tc>'
 
 
-def document(*rows: list[str], caption: str = "") -> bytes:
+def document(*rows: list[str], caption: str = "", fills: Mapping[str, str] | None = None) -> bytes:
     above = f"<hp:caption><hp:subList><hp:p><hp:run><hp:t>{caption}</hp:t></hp:run></hp:p></hp:subList></hp:caption>"
     body = above + "".join(f"<hp:tr>{''.join(row)}</hp:tr>" for row in rows)
-    return hwpx(f"<hp:p><hp:run><hp:t/><hp:tbl>{body}</hp:tbl></hp:run></hp:p>")
+    return hwpx(f"<hp:p><hp:run><hp:t/><hp:tbl>{body}</hp:tbl></hp:run></hp:p>", fills=fills)
 
 
 @pytest.mark.parametrize("has_address", [True, False])
@@ -47,6 +47,30 @@ def test_an_address_counts_where_the_cells_before_it_are_missing(read_one: ReadO
         [cell("Zone", at=(0, 0)), cell("Small", at=(0, 1)), cell("Large", at=(0, 2))], [cell("13 EUR", at=(1, 2))]
     )
     assert read_one("t.hwpx", made).text == "|Zone|Small|Large|\n|---|---|---|\n| | |13 EUR|"
+
+
+SHADED = {
+    "the first row": ("GG/--/--", "|예금주|은행|\n|---|---|\n|홍길동|국민|\n|김하늘|우리|"),
+    "the first column": ("G-/G-/G-", "- 예금주: 은행\n- 홍길동: 국민\n- 김하늘: 우리"),
+    "both": ("GG/G-/G-", "|예금주|은행|\n|---|---|\n|홍길동|국민|\n|김하늘|우리|"),
+    "every other row": ("--/GG/--", "|예금주|은행|\n|---|---|\n|홍길동|국민|\n|김하늘|우리|"),
+    "all of it": ("GG/GG/GG", "|예금주|은행|\n|---|---|\n|홍길동|국민|\n|김하늘|우리|"),
+    "the first row white": ("WW/--/--", "|예금주|은행|\n|---|---|\n|홍길동|국민|\n|김하늘|우리|"),
+}
+
+
+@pytest.mark.parametrize("name", SHADED)
+def test_cells_with_a_ground_of_their_own_are_names(read_one: ReadOne, name: str) -> None:
+    grounds, text = SHADED[name]
+    words = [["예금주", "은행"], ["홍길동", "국민"], ["김하늘", "우리"]]
+    rows = [
+        [
+            cell(word).replace("<hp:tc", f'<hp:tc borderFillIDRef="{sign}"')
+            for word, sign in zip(row, signs, strict=True)
+        ]
+        for row, signs in zip(words, grounds.split("/"), strict=True)
+    ]
+    assert read_one("t.hwpx", document(*rows, fills={"G": "#DFE6F7", "W": "#FFFFFF", "-": "none"})).text == text
 
 
 @pytest.mark.parametrize("number", ["-1", "9" * 30, "x", "", "²"])

@@ -2,7 +2,7 @@
 
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from lxml import etree
@@ -22,6 +22,8 @@ _HEADING_LENGTH = 200
 _SIGNS = {"tab": " ", "lineBreak": "\n", "nbSpace": " ", "fwSpace": " ", "hyphen": "-"}
 _APART = frozenset(("p", "tbl"))
 _MOST_PLACES = 1_000  # that a cell is away from the first one, or reaches over
+_SHADED = "shaded"
+_BLANK = (None, "none", "#FFFFFF")
 _NOT_SHOWN = frozenset(("header", "footer", "hiddenComment", "pageNum", "memo"))
 
 
@@ -37,7 +39,8 @@ def read(file: SourceFile) -> Iterator[Document]:
             )
             styles = _styles(header)
             sections = sorted((int(found[1]), name) for name in names if (found := _SECTION.fullmatch(name)))
-            roots = (packed.parse_xml(parts.read(name)) for _, name in sections)
+            roots = [packed.parse_xml(parts.read(name)) for _, name in sections]
+            _mark_shaded(header, roots)
             text = markup.join_blocks(block for root in roots for block in _blocks(root, styles))
             titles = (markup.one_blank(node.text or "") for node in package.iter() if _name(node) == "title")
             title = next(titles, "")
@@ -65,6 +68,15 @@ def _styles(header: _Element) -> Mapping[str, int]:
     return levels
 
 
+def _mark_shaded(header: _Element, roots: Iterable[_Element]) -> None:
+    """Marks the cells with a ground of their own: what is shaded is a label, or the name of a column."""
+    brushes = (node for node in header.iter() if _name(node) == "winBrush" and node.get("faceColor") not in _BLANK)
+    fills = {of.get("id") for node in brushes for of in node.iterancestors() if _name(of) == "borderFill"}
+    for cell in (node for root in roots for node in root.iter() if _name(node) == "tc"):
+        if cell.get("borderFillIDRef") in fills:
+            cell.set(_SHADED, "1")
+
+
 def _blocks(parent: _Element, styles: Mapping[str, int]) -> Iterator[markup.Block]:
     for child in _nearest(parent, _APART):
         if _name(child) == "p":
@@ -82,16 +94,21 @@ def _table(table: _Element, styles: Mapping[str, int]) -> Iterator[markup.Block]
     for caption in (child for child in table if _name(child) == "caption"):
         yield from _blocks(caption, styles)
     rows = [list(_nearest(row, frozenset(("tc",)))) for row in _nearest(table, frozenset(("tr",)))]
-    heads = takewhile(lambda row: row and all(cell.get("header") == "1" for cell in row), rows)
-    yield from tables([list(map(_as_cell, row)) for row in rows], sum(1 for _ in heads))
+    heads = max(_count_top(rows, "header"), _count_top(rows, _SHADED) % max(len(rows), 1))  # of all it says nothing
+    yield from tables([list(map(_as_cell, row)) for row in rows], heads)
     for cell in (cell for row in rows for cell in row):
         for inner in _inner_tables(cell):
             yield from _table(inner, styles)
 
 
+def _count_top(rows: Sequence[Sequence[_Element]], mark: str) -> int:
+    """How many rows at the top have cells with a mark only."""
+    return sum(1 for _ in takewhile(lambda row: row and all(cell.get(mark) == "1" for cell in row), rows))
+
+
 def _as_cell(cell: _Element) -> Cell:
     wide, deep = (_number(cell, "cellSpan", key, 1) for key in ("colSpan", "rowSpan"))
-    return Cell(" ".join(_cell(cell)), wide, deep, _number(cell, "cellAddr", "colAddr", 0))
+    return Cell(" ".join(_cell(cell)), wide, deep, _number(cell, "cellAddr", "colAddr", 0), cell.get(_SHADED) == "1")
 
 
 def _number(cell: _Element, name: str, key: str, least: int) -> int:
