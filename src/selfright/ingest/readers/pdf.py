@@ -46,7 +46,7 @@ _PICTURE_SHARE = 0.2
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 _MEANINGLESS = re.compile(
     r"\W*(?:untitled|anonymous|unspecified)|document\d*$|microsoft (?:word|powerpoint)|제목\s*없음"
-    r"|.*\.(?:docx?|pptx?|xlsx?|xlsm|hwpx?|odt|rtf|pdf|txt|tex|dvi|indd|qx[dp])$",
+    r"|.*\.(?:docx?|pptx?|xlsx?|xlsm|hwpx?|odt|rtf|pdf|html?|md|txt|tex|dvi|indd|qx[dp])$",
     re.IGNORECASE,
 )
 _UNSPOKEN = frozenset(("link", "widget", "popup", "pushbutton", "signature"))

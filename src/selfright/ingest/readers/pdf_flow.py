@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 from selfright.ingest.readers import markup
+from selfright.ingest.readers.pdf_grid import Column
 from selfright.ingest.readers.pdf_lines import Line
 from selfright.ingest.readers.pdf_page import Part
 from selfright.ingest.readers.tables import Cell, tables
@@ -133,7 +135,8 @@ def _continues(before: Part, part: Part) -> bool:
     if not is_over and part.top > before.bottom + _NEAR:
         return False
     if before.rows:
-        rows = _rows(part, before.columns) if is_over or not part.rows else []
+        is_new = part.rows and not (is_over or _are_ruled(before.columns))
+        rows = [] if is_new else _rows(part, before.columns)
         if not rows:
             return False
         same = 0
@@ -169,7 +172,7 @@ def _is_open(before: Part, part: Part, is_over: bool) -> bool:
     )
 
 
-def _rows(part: Part, columns: Sequence[tuple[float, float]]) -> list[list[Cell]]:
+def _rows(part: Part, columns: Sequence[Column]) -> list[list[Cell]]:
     """The rows of a part if it stands in these columns, wherever on the page; else none."""
     if part.rows:
         shift = part.columns[0][0] - columns[0][0] if part.columns and columns else 0.0
@@ -184,17 +187,26 @@ def _rows(part: Part, columns: Sequence[tuple[float, float]]) -> list[list[Cell]
     return rows if all(rows) and any(len(line.pieces) > 1 for line in part.lines) else []
 
 
-def _is_near(own: tuple[float, float], column: tuple[float, float], shift: float) -> bool:
+def _are_ruled(columns: Sequence[Column]) -> bool:
+    """Whether rules part the columns, so that each ends where the next one begins."""
+    return all(before[1] == column[0] for before, column in pairwise(columns))
+
+
+def _is_near(own: Column, column: Column, shift: float) -> bool:
     return abs(own[0] - shift - column[0]) < _NEAR or abs(own[1] - shift - column[1]) < _NEAR
 
 
-def _row(line: Line, columns: Sequence[tuple[float, float]], shift: float) -> list[Cell]:
+def _is_within(own: Column, column: Column, shift: float) -> bool:
+    return column[0] <= own[0] - shift and own[1] - shift <= column[1]
+
+
+def _row(line: Line, columns: Sequence[Column], shift: float) -> list[Cell]:
     """A line's pieces as the cells that they stand in; empty where one stands in none, or two in one."""
     texts = [""] * len(columns)
     for piece in line.pieces:
-        place = next(
-            (n for n, column in enumerate(columns) if _is_near((piece.left, piece.right), column, shift)), None
-        )
+        own = piece.left, piece.right
+        is_in = [_is_within(own, column, shift) or _is_near(own, column, shift) for column in columns]
+        place = is_in.index(True) if True in is_in else None
         if place is None or texts[place]:
             return []
         texts[place] = piece.text

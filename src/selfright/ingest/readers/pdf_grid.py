@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import groupby, product, zip_longest
+from itertools import groupby, pairwise, product, zip_longest
 from typing import Any
 
 from selfright.ingest.readers.pdf_lines import Piece, downwards, in_order, lines_of, plain
@@ -15,25 +15,29 @@ _ALIGNED = 3  # cells
 Place = tuple[int, int]
 """A row and a column."""
 
+Column = tuple[float, float]
+"""Its left and right end, in points."""
+
 
 def rows_of(block: Any) -> list[Any]:
     """The rows of cells that the library has found in a block, its header first."""
     return [*([block.header] if block.header else []), *(block.rows or [])]
 
 
-def cells(block: Any, pieces: Sequence[Piece], rules: Sequence[Any]) -> list[list[Cell]]:
-    """The rows of a table that the library has found, with cells that reach over several columns or rows."""
+def rows_and_columns(
+    block: Any, pieces: Sequence[Piece], rules: Sequence[Any]
+) -> tuple[list[list[Cell]], list[Column]]:
+    """The rows of a table that the library has found, with cells that reach over several columns or rows.
+
+    A column reaches from rule to rule, or where none part the cells over what stands in it.
+    """
     found = rows_of(block)
     grid = _Grid(block.bbox, rules)
     if len(grid.xs) > max([2, *map(len, found)]) and 2 < len(grid.ys) < _MOST:
-        return list(grid.rows(pieces))
-    return [[Cell(_text(cell, pieces)) for cell in row] for row in found]
-
-
-def columns(block: Any) -> list[tuple[float, float]]:
-    """The left and right end of what stands in each column, in points."""
-    found = [[cell.bbox for cell in column if cell and cell.bbox] for column in zip_longest(*rows_of(block))]
-    return [(min(b.x for b in boxes), max(b.x + b.width for b in boxes)) if boxes else (0.0, 0.0) for boxes in found]
+        return list(grid.rows(pieces)), list(pairwise(grid.xs))
+    boxes = ([cell.bbox for cell in column if cell and cell.bbox] for column in zip_longest(*found))
+    ends = [(min(b.x for b in of), max(b.x + b.width for b in of)) if of else (0.0, 0.0) for of in boxes]
+    return [[Cell(_text(cell, pieces)) for cell in row] for row in found], ends
 
 
 def _text(cell: Any, pieces: Sequence[Piece]) -> str:

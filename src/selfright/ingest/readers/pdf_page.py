@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from selfright.domain.text import BlockKind
-from selfright.ingest.readers.pdf_grid import cells, columns, rows_of
+from selfright.ingest.readers.pdf_grid import Column, rows_and_columns, rows_of
 from selfright.ingest.readers.pdf_lines import (
     Line,
     Piece,
@@ -46,7 +46,7 @@ class Part:
     prefix: str = ""
     lines: Sequence[Line] = ()
     rows: list[list[Cell]] = field(default_factory=list)
-    columns: list[tuple[float, float]] = field(default_factory=list)
+    columns: list[Column] = field(default_factory=list)
     page: int = 0
     end: int = 0
     place: int = 1
@@ -114,6 +114,12 @@ def _is_list(block: Any, rules: Sequence[Any]) -> bool:
     return len(marks) > 1 and not is_drawn and (is_counted or (len(set(marks)) == 1 and not marks[0].isalnum()))
 
 
+def _is_ruled(block: Any, pieces: Sequence[Piece], rules: Sequence[Any]) -> bool:
+    """Whether what the library took for text is a table: most rows between its rules have several cells."""
+    rows, _ = rows_and_columns(block, pieces, rules)
+    return 2 * sum(sum(cell.text != "" for cell in row) > 1 for row in rows) >= len(rows) > 1
+
+
 def _items(lines: Sequence[Line], left: float) -> Iterator[Part]:
     """The lines of a list, each with its mark; what stands further to the right goes on."""
     for line in lines:
@@ -131,8 +137,9 @@ def _parts(block: Any, said: str, pieces: Sequence[Piece], rules: Sequence[Any])
         yield from (Part("list", _LEADERS.sub(" … ", line.text), line.top, line.bottom, "- ") for line in lines)
     elif block.kind == "table" and _is_list(block, rules):
         yield from _items(lines, block.bbox.x)
-    elif block.kind == "table":
-        yield Part("table", "", top, bottom, rows=cells(block, pieces, rules), columns=columns(block))
+    elif block.kind == "table" or (len(lines) > 1 and _is_ruled(block, pieces, rules)):
+        rows, columns = rows_and_columns(block, pieces, rules)
+        yield Part("table", "", top, bottom, rows=rows, columns=columns)
     elif block.kind in ("code", "grid_fallback") and len(block.lines or ()) > 1:
         yield Part("code", "\n".join(block.lines), top, bottom)
     else:
