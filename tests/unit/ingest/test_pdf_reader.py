@@ -23,6 +23,7 @@ ReadOne = Callable[..., Document]
 Draw = Callable[[Any], None]
 SENTENCE = "The valve opens when the pressure in the line falls under two bar."
 KOREAN = "관의 압력이 2 bar 아래로 내려가면 밸브가 저절로 열립니다."
+KOREAN_LINES = " ".join([KOREAN] * 3)
 HANGUL = "HYSMyeongJo-Medium"
 LEADING = 14
 
@@ -320,6 +321,15 @@ def test_headings_have_levels_and_lists_items(read_one: ReadOne) -> None:
         f"# Valve Guide\n\n{SENTENCE} {SENTENCE} A short end.\n\n## Maintenance\n\n- first\n- second\n"
         f"1. open it\n2. clean it\n\n{KOREAN}"
     )
+
+
+def test_a_line_in_larger_letters_is_a_heading_and_a_sentence_is_none(read_one: ReadOne) -> None:
+    page = both(
+        lines("보존 기간", y=760, size=15), lines(KOREAN, KOREAN, KOREAN, y=730), lines("120 %", y=660, size=15),
+        lines("파기", y=620, size=12), lines(KOREAN, y=590), lines("끝까지 읽으십시오.", y=560, size=12),
+    )  # fmt: skip
+    found = read_one("h.pdf", pdf(page)).text.split("\n\n")
+    assert found == ["## 보존 기간", KOREAN_LINES, "120 %", "### 파기", KOREAN, "끝까지 읽으십시오."]
 
 
 def test_a_contents_list_has_its_pages_beside_its_names(read_one: ReadOne) -> None:

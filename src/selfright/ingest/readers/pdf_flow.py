@@ -25,6 +25,8 @@ _FULL = 0.9  # of the width
 _HEADER_ROWS = 4
 _NUMBER = re.compile(r"\d{1,5}")
 _ENDS = re.compile(r"[.!?:;。！？…][\"'”’)\]」』]*$")
+_SENTENCE = re.compile(r"[.,;:]$")
+_LARGER, _MUCH_LARGER, _LARGEST = 1.15, 1.3, 1.7  # than most letters
 _HANGUL = "\uac00-\ud7a3"
 _IDEOGRAPHS = "\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60"
 _KOREAN = re.compile(rf"(?<=[{_HANGUL}])\n(?=[{_HANGUL}])")
@@ -54,11 +56,28 @@ def text_of(pages: Sequence[Page]) -> str:
         for part in page.parts:
             part.page = part.end = page.number
     running = list(_running(pages))
+    _mark_headings([part for page in pages for part in page.parts])
     flow: list[Part] = []
     for part in (part for page in pages for part in page.parts):
         if not (flow and _continues(flow[-1], part)):
             flow.append(part)
     return markup.join_blocks(_blocks(sorted([*flow, *running], key=lambda part: (part.page, part.place))))
+
+
+def _mark_headings(parts: Sequence[Part]) -> None:
+    """Makes headings of single lines in larger letters, which the library takes for paragraphs at times."""
+    sizes: Counter[float] = Counter()
+    for piece in (piece for part in parts for line in part.lines for piece in line.pieces):
+        sizes[piece.size] += len(piece.text)
+    usual = max(sizes, key=sizes.__getitem__, default=0.0)
+    for part in parts:
+        size = min((piece.size for line in part.lines for piece in line.pieces), default=0.0)
+        is_large = part.kind == "paragraph" and len(part.lines) == 1 and size >= _LARGER * usual > 0
+        if is_large and not _SENTENCE.search(part.text) and sum(map(str.isalpha, part.text)) > 1:
+            part.kind, part.prefix = (
+                "heading",
+                "#" * (1 + (size < _LARGEST * usual) + (size < _MUCH_LARGER * usual)) + " ",
+            )
 
 
 def _blocks(parts: Sequence[Part]) -> Iterator[markup.Block]:

@@ -26,7 +26,7 @@ class Piece:
     """A run of text on one line, without the signs of footnotes.
 
     ``key`` is what the library says, with these; ``words`` are the library's. ``turn`` is in degrees, clockwise: 0, 90,
-    180 or 270.
+    180 or 270. ``size`` is that of the letters, in points.
     """
 
     text: str
@@ -37,6 +37,7 @@ class Piece:
     bottom: float
     turn: int = 0
     words: Sequence[Any] = ()
+    size: float = 0.0
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -88,7 +89,8 @@ def pieces_of(page: Any) -> list[Piece]:
         turn = turn_of(item)
         text = _along(item.words) if turn % 180 and item.words else _without_signs(item, notes).strip()
         right, bottom = item.x + item.width, item.y + item.height
-        pieces.append(Piece(text, key_of(item.text), item.x, right, item.y, bottom, turn, item.words))
+        place = item.x, right, item.y, bottom
+        pieces.append(Piece(text, key_of(item.text), *place, turn, item.words, item.font_size))
     return pieces
 
 
