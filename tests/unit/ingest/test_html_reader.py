@@ -124,6 +124,14 @@ OTHERS = {
         "<main><p class=cookie>Bake the cookie.</p></main>",
         "Bake the cookie.",
     ),
+    "a link over the menu": (
+        "<a class='skip-nav' href='#c'>Skip</a><div class=skip><a href='#c'>본문 바로가기</a></div><p class=skip>Jump.",
+        "Jump.",
+    ),
+    "letters above the line": (
+        "<p>10<sup>6</sup> kg, 1,299<sup><a href='#n'>1)</a></sup>, 5 m<sup>2</sup>, 2<sup>nd</sup>, H<sub>2</sub>O",
+        "10⁶ kg, 1,299 1), 5 m², 2nd, H2O",
+    ),
     "a page that is itself called so": ("<div class='gdpr page'><h1>Cookies</h1>Bake.</div>", "# Cookies\n\nBake."),
     "anchors": (
         "<h1 id=use>Use <a href='/x#use'>¶</a><a href='#use'>Link to this heading</a></h1>"
@@ -137,6 +145,12 @@ OTHERS = {
 def test_terms_lists_and_what_is_no_text(read_one: ReadOne, name: str) -> None:
     page, text = OTHERS[name]
     assert read_one("t.html", page).text == text
+
+
+def test_the_name_in_a_banner_is_no_title(read_one: ReadOne) -> None:
+    banner = "<header><h1>Hanbit Bank</h1></header>"
+    page = f"<title>Rainbow card | Hanbit Bank</title>{banner}<main><h2>Rainbow card</h2>Fee: 10,000 won."
+    assert read_one("t.html", page).title == "Rainbow card"
 
 
 @st.composite

@@ -52,6 +52,21 @@ def test_the_footer_of_slides_comes_once(read_one: ReadOne) -> None:
     assert read_one("a.pptx", pptx(*slides)).text == "## a\n\nQMS-4417\n\n## b"
 
 
+def test_letters_above_the_line_are_off_the_number(read_one: ReadOne) -> None:
+    runs = ("", "10"), ('<a:rPr baseline="30000"/>', "6"), ('<a:rPr baseline="-25000"/>', "2"), ("<a:rPr/>", "3")
+    said = "".join(f"<a:r>{looks}<a:t>{text}</a:t></a:r>" for looks, text in runs)
+    assert read_one("a.pptx", pptx(shape(f"<a:p>{said}</a:p>"))).text == "## Slide 1\n\n10⁶23"
+    styles = '<style:style style:name="s" style:family="text"><style:text-properties style:text-position="{}"/>'
+    for place, text in (
+        ("super 58%", "1,299 1)"),
+        ("33% 58%", "1,299 1)"),
+        ("sub 58%", "1,2991)"),
+        ("-33%", "1,2991)"),
+    ):
+        body = '<text:p>1,299<text:span text:style-name="s">1)</text:span></text:p>'
+        assert read_one("a.odt", odt(body, styles=styles.format(place) + "</style:style>")).text == text
+
+
 def test_merged_cells_of_a_slide_count_for_every_place(read_one: ReadOne) -> None:
     rows = (
         ('[rowSpan="2"]Zone', '[gridSpan="2"]Parcel', '[hMerge="1"]'),

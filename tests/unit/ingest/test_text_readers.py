@@ -200,13 +200,13 @@ def test_of_html_in_markdown_stays_what_a_reader_sees(read_one: Callable[..., Do
         "readme.md",
         '<h1 align="center">Pump <img src="a.png" alt="logo" width=9></h1>\n\n<!-- toc -->\n\n'
         '## Install & run {#install .x}\n\nWith <b>bold</b>, `<div class="a">`, List<String> and a < b > c.\n\n'
-        '## Use it [¶](#use-it)\n\n```html\n<p class="kept">{#kept}\n```\n'
+        '10<sup>6</sup> pumps, 99 EUR<sup>1)</sup>\n\n## Use it [¶](#use-it)\n\n```html\n<p class="kept">{#kept}\n```\n'
         "<details><summary>More</summary>inside</details>\n",
     )
     assert document.title == "Pump logo"
     assert document.text == (
         '# Pump logo\n\n\n\n## Install & run\n\nWith bold, `<div class="a">`, List<String> and a < b > c.\n\n'
-        '## Use it\n\n```html\n<p class="kept">{#kept}\n```\n\nMore\ninside\n'
+        '10⁶ pumps, 99 EUR 1)\n\n## Use it\n\n```html\n<p class="kept">{#kept}\n```\n\nMore\ninside\n'
     )
 
 

@@ -252,6 +252,20 @@ def test_a_form_with_labels_in_bold(read_one: ReadOne) -> None:
     assert read_one("a.docx", docx(form)).text == "- 성명: 김하늘\n- 호실: B-1\n- 주소: 서울시 중구"
 
 
+def test_a_form_with_shaded_labels(read_one: ReadOne) -> None:
+    form = table(["예금주", "홍길동"], ["은행", "국민"])
+    for label, colour in (("예금주", "D9D9D9"), ("은행", "EEEEEE"), ("국민", "FFFFFF")):
+        shaded = f'<w:tcPr><w:shd w:val="clear" w:fill="{colour}"/></w:tcPr>{p(label)}'
+        form = form.replace(f"<w:tcPr></w:tcPr>{p(label)}", shaded)
+    assert read_one("a.docx", docx(form)).text == "- 예금주: 홍길동\n- 은행: 국민"
+
+
+def test_letters_above_the_line_are_off_the_number(read_one: ReadOne) -> None:
+    above, below = ('<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>')
+    runs = "10", run("6", above), " kg, 1,299", run("1)", above), " H", run("2", below), "O, 2", run("nd", above)
+    assert read_one("a.docx", docx(p(*runs))).text == "10⁶ kg, 1,299 1) H2O, 2nd"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [

@@ -17,7 +17,7 @@ from selfright.visibility.pruning import check_attributes, remove_unseen
 
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _DROPPED = frozenset(
-    "script style nav footer aside head noscript template svg math iframe object button select textarea input audio "  # noqa: SIM905 - quoted one by one they read worse
+    "script style nav footer aside title noscript template svg math iframe object button select textarea input audio "  # noqa: SIM905 - quoted one by one they read worse
     "video canvas map dialog".split()
 )
 _DROPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary", "search"))
@@ -28,6 +28,7 @@ _FIXED = re.compile(r"(?<![\w-])position\s*:\s*fixed", re.IGNORECASE)
 # Of a box that asks for consent within the page, what it is called is the only sign.
 _CONSENT = re.compile(r"(?<![a-z])(?:cookies?|consent|gdpr)(?![a-z])", re.IGNORECASE)
 _CONSENT_CHARACTERS = 1_000
+_SKIP = re.compile(r"(?<![a-z])skip", re.IGNORECASE)
 _CONTENT = ("main", "article", "h1")
 _ANCHOR_SIGNS = frozenset(("", "#", "¶", "§", "🔗", "\uf0c1", "\u200b", "link"))
 _MOST_CELLS = 65_534  # that a cell reaches over, as in HTML
@@ -79,7 +80,8 @@ def _canonical(root: HtmlElement) -> str | None:
 
 def _title(root: HtmlElement) -> str:
     """A page's own title: the first heading where ``<title>`` repeats it, else ``<title>`` up to its first ``|``."""
-    headings = (_line(_blocks(node)) for node in root.iter("h1"))
+    shown = (node for node in root.iter("h1") if not any(map(_is_dropped, node.iterancestors())))
+    headings = (_line(_blocks(node)) for node in shown)
     titles = (markup.one_blank(node.text_content()) for node in root.iter("title"))
     heading, title = next(filter(None, headings), ""), next(filter(None, titles), "")
     return heading if not title or (heading and heading in title) else title.split(" | ")[0]
@@ -115,7 +117,7 @@ def _is_dropped(element: HtmlElement) -> bool:
         return not any(above.tag in HEADINGS for above in element.iterancestors())
     if element.tag in _DROPPED or element.get("role") in _DROPPED_ROLES:
         return True
-    if element.tag == "a" and _is_anchor(element):
+    if element.tag == "a" and (_is_anchor(element) or _is_skip(element)):
         return True
     # A box that stands before the page (a dialog, a consent banner) is no part of its text.
     is_box = (
@@ -146,6 +148,12 @@ def _is_anchor(link: HtmlElement) -> bool:
         return True
     above = next((each for each in link.iterancestors() if each.tag in HEADINGS), None)
     return above is not None and href == f"#{above.get('id')}" and above.text_content().strip() != text
+
+
+def _is_skip(link: HtmlElement) -> bool:
+    """Whether a link leads over the menus; what it or its box is called is the only sign."""
+    names = (of.get("class") or "" for of in (link, link.getparent()) if of is not None)
+    return (link.get("href") or "").startswith("#") and any(map(_SKIP.search, names))
 
 
 def _is_data(table: HtmlElement) -> bool:

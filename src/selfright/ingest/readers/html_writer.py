@@ -83,7 +83,7 @@ class Writer:
         self._blocks: list[markup.Block] = []
         self._pieces: list[str] = []
         self._lists = [_List()]
-        self._code = self._heading = 0
+        self._code = self._heading = self._raised = 0
         self._mark = self._label = self._above = ""
         self._in_label = self._is_behind_answer = False
 
@@ -102,12 +102,14 @@ class Writer:
             self._pieces.append("\n")
         self._in_label |= tag in _LABELS
         self._code += tag == "pre"
+        self._raised += tag == "sup"
         self._heading = HEADINGS.get(tag, self._heading)
 
     def add(self, text: str | None) -> None:
         """Text between the marks."""
         if text:
-            self._pieces.append(text if self._code else _BLANKS.sub(" ", text))
+            text = text if self._code else _BLANKS.sub(" ", text)
+            self._pieces.append(markup.raised(text) if self._raised else text)
 
     def close(self, element: HtmlElement) -> None:
         """An element ends."""
@@ -123,6 +125,7 @@ class Writer:
             self._say_label()
             self._is_behind_answer |= self._lists.pop().has_asked
         self._code = max(self._code - (tag == "pre"), 0)
+        self._raised = max(self._raised - (tag == "sup"), 0)
         if tag in HEADINGS:
             self._heading = 0
 

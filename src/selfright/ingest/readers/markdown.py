@@ -12,6 +12,7 @@ from selfright.domain.markup import plain
 from selfright.domain.passages import Document
 from selfright.domain.text import blocks
 from selfright.ingest.files import SourceFile
+from selfright.ingest.readers import markup
 
 _TAGS = (
     "a abbr b big blockquote br caption center cite code col colgroup dd del details dfn div dl dt em figcaption "
@@ -19,6 +20,7 @@ _TAGS = (
     "section small source span strike strong sub summary sup table tbody td tfoot th thead tr tt u ul var video"
 )
 _TAG = re.compile(rf"</?(?:{_TAGS.replace(' ', '|')})(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE)
+_RAISED = re.compile(r"<sup>([^<>]{1,40})</sup>", re.IGNORECASE)
 _NAME = re.compile(r"</?(\w+)")
 _INLINE = frozenset(
     "a abbr b big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var".split()  # noqa: SIM905
@@ -171,6 +173,7 @@ def title_of(text: str) -> str:
 
 def _plain(text: str, components: frozenset[str]) -> str:
     if "<" in text:
+        text = _RAISED.sub(lambda found: markup.raised(found[1]), text)
         text = _TAG.sub(_instead, text)
         if components or "/>" in text:
             text = _COMPONENT.sub(lambda tag: _instead_of_component(tag, components), text)

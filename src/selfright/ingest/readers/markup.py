@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from selfright.domain.text import BlockKind, blocks
 
 Block = tuple[BlockKind, str]
+_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 
 
 def heading(level: int, text: str) -> str:
@@ -46,6 +47,14 @@ def _cell(text: str) -> str:
 def one_blank(text: str) -> str:
     """Text on one line, with single blanks."""
     return " ".join(text.split())
+
+
+def raised(text: str) -> str:
+    """Text above the line, off the number that it stands behind: ``10⁶``; a note's sign (``1)``) behind a blank."""
+    said = text.strip()
+    if said and not said.strip("0123456789+-−"):
+        return text.translate(_RAISED)
+    return f" {text}" if said[:1].isdecimal() and not said.isalnum() else text
 
 
 def clean_lines(text: str) -> str:

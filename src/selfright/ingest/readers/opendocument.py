@@ -24,6 +24,7 @@ _TITLE = (
     "<draw:text-box><text:p>Slide {}</text:p></draw:text-box></draw:frame>"
 )
 _MOST_COLUMNS = 16_384
+_ABOVE = ("super", *map(str, range(1, 10)))
 _GONE = "gone"
 _HIDES_ITSELF = {
     f"{_TABLE}table-row": (f"{_TABLE}visibility", ("collapse", "filter")),
@@ -63,6 +64,8 @@ def change(parts: dict[str, _Element]) -> dict[str, int]:
         is_mark = node.tag == f"{_TEXT}hidden-paragraph"  # which hides its paragraph
         (next(node.iterancestors(_PARAGRAPH), node) if is_mark else node).tag = _GONE
     etree.strip_elements(body, _GONE, with_tail=False)
+    for span in filter(styles.is_raised, body.iter(f"{_TEXT}span")):
+        span.text = markup.raised(span.text or "")
     for shape in list(body.iter(*_SHAPES)):
         # One with text is read as a box with text, or its words would run into those around it.
         is_on_slide = next(shape.iterancestors(f"{_DRAW}page"), None) is not None
@@ -87,7 +90,7 @@ class _Styles:
         roots = [parts[name] for name in ("styles.xml", "content.xml") if name in parts]
         found = [style for root in roots for style in root.iter(f"{_STYLE}style")]
         self._named = {(of.get(f"{_STYLE}family") or "", of.get(f"{_STYLE}name") or ""): of for of in found}
-        self._said: dict[tuple[str, str], str] = {}
+        self._said: dict[tuple[str, str, str], str] = {}
 
     def is_hidden(self, node: _Element) -> bool:
         """Whether a node is not shown: by itself, or by its style."""
@@ -100,12 +103,17 @@ class _Styles:
         family, named, properties, name, value = _HIDES_BY_STYLE[tag]
         return self._find(family, node.get(named) or "", properties, name) == value
 
+    def is_raised(self, span: _Element) -> bool:
+        """Whether it stands above the line."""
+        named = span.get(f"{_TEXT}style-name") or ""
+        return self._find("text", named, f"{_STYLE}text-properties", f"{_STYLE}text-position").startswith(_ABOVE)
+
     def _find(self, family: str, style: str, properties: str, name: str) -> str:
         """A property of a style, or of the one it is based on."""
-        key = family, style
+        key = family, style, name
         if key not in self._said:
             self._said[key] = ""  # a style that is based on itself
-            found = self._named.get(key)
+            found = self._named.get((family, style))
             held = found.find(properties) if found is not None else None
             own = held.get(name) if held is not None else None
             above = (found.get(f"{_STYLE}parent-style-name") or "") if found is not None else ""

@@ -2,7 +2,7 @@
 
 from lxml.etree import _Element
 
-from selfright.ingest.readers import packed
+from selfright.ingest.readers import markup, packed
 
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -52,6 +52,10 @@ def _change_slide(tree: _Element, number: int, has_notes: bool, seen: set[str]) 
         if said not in seen:  # the library reads shapes in this place on no slide
             seen.add(said)
             packed.remove(footer.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph"))
+    for looks in tree.iter(f"{_A}rPr"):
+        text = looks.getnext()
+        if text is not None and (looks.get("baseline") or "0")[0] not in "-0":
+            text.text = markup.raised(text.text or "")
     titles = [shape for shape in tree.iterchildren(f"{_P}sp") if _place(shape) in _TITLES and _says_anything(shape)]
     first = titles[0] if titles else None
     if first is None and (has_notes or any(_says_anything(shape) for shape in tree if _place(shape) not in _MARGINS)):

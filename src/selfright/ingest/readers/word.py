@@ -41,6 +41,7 @@ def change(parts: dict[str, _Element]) -> None:
     texts = [root for root in parts.values() if root.tag in _TEXT_PARTS]
     for root in texts:
         _take_out(root, styles)
+        _mark_looks(root)
     numbering = related.get("numbering")
     numbers = Numbers(styles.by_id, numbering)
     for paragraph in body.iter(_PARAGRAPH):
@@ -109,6 +110,23 @@ def _take_out(root: _Element, styles: _Styles) -> None:
         is_out = paragraph.find(_DELETED_MARK) is not None or styles.is_hidden(mark, paragraph)
         if styles.is_of_contents(paragraph) or (is_out and next(paragraph.iter(*_SEEN), None) is None):
             packed.remove(paragraph)
+
+
+def _mark_looks(root: _Element) -> None:
+    """Keeps what is only seen: letters above the line, and shaded cells, which are labels as those in bold are."""
+    for run in root.iter(_RUN):
+        if value(run, "rPr", "vertAlign") == "superscript":
+            for text in run.iterchildren(_TEXT):
+                text.text = markup.raised(text.text or "")
+    for cell in root.iter(f"{W}tc"):
+        shade = cell.find(f"{W}tcPr/{W}shd")
+        if shade is not None and (shade.get(f"{W}fill") or "auto") not in ("auto", "FFFFFF"):
+            for run in cell.iterfind(f"{_PARAGRAPH}/{_RUN}"):
+                looks = run.find(f"{W}rPr")
+                if looks is None:
+                    looks = run.makeelement(f"{W}rPr")
+                    run.insert(0, looks)
+                looks.insert(0, looks.makeelement(f"{W}b"))
 
 
 def _unwrap_rows(wrap: _Element) -> None:
