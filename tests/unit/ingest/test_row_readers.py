@@ -347,6 +347,11 @@ CSV = {
         "Report\n\nExported, 2026-01-01\n\n|Zone|Small|Large|\n|---|---|---|\n|North|4|4|\n"
         "|East|0|0|\n|x|x|x|\n\n|Person|Phone|\n|---|---|\n|Kim|02-1|",
     ),
+    "lines in one column above and below": (
+        "Stock of May,,\nby Logistics,,\n\nCode,Part,Qty\n00043,Bolt,9\n\n* without spares,,\n* counted by hand,,\n",
+        "Stock of May\n\nby Logistics\n\n|Code|Part|Qty|\n|---|---|---|\n|00043|Bolt|9|\n\n"
+        "* without spares\n\n* counted by hand",
+    ),
     "a title above the header": (
         "Prices,,\na,b,c\n1,2,3\n4,,6\n",
         "Prices\n\n|a|b|c|\n|---|---|---|\n|1|2|3|\n|4| |6|",

@@ -71,11 +71,14 @@ def tables(rows: Sequence[Sequence[Cell]], header_rows: int = 0) -> Iterator[mar
 def sheet_blocks(rows: Sequence[Sequence[Cell | None]]) -> Iterator[markup.Block]:
     """The tables of a sheet, one under the other or side by side; None is a place that another cell covers.
 
-    Words in a cell or two, line by line, are no table.
+    Words in a cell or two, line by line, are no table, nor are those in one cell beside tables.
     """
-    for band in _bands(rows, lambda row: not all(map(_is_blank, row)), _fill):
-        if [_fill(row) for row in band] in ([2], [1, 2], [1, 1, 2]):
-            yield from (("paragraph", ", ".join(cell.text for cell in row if cell and cell.text)) for row in band)
+    bands = _bands(rows, lambda row: not all(map(_is_blank, row)), _fill)
+    for band in bands:
+        said = [[cell.text for cell in row if cell and cell.text] for row in band]
+        is_column = len(bands) > 1 and max(map(len, said)) < 2
+        if is_column or [_fill(row) for row in band] in ([2], [1, 2], [1, 1, 2]):
+            yield from (("paragraph", ", ".join(row)) for row in said)
             continue
         for part in _beside(band):
             yield from tables(part)
