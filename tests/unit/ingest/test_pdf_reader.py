@@ -327,9 +327,10 @@ def test_a_line_in_larger_letters_is_a_heading_and_a_sentence_is_none(read_one: 
     page = both(
         lines("보존 기간", y=760, size=15), lines(KOREAN, KOREAN, KOREAN, y=730), lines("120 %", y=660, size=15),
         lines("파기", y=620, size=12), lines(KOREAN, y=590), lines("끝까지 읽으십시오.", y=560, size=12),
+        texts((72, 520, "Transfer"), (300, 520, "free"), size=15),
     )  # fmt: skip
     found = read_one("h.pdf", pdf(page)).text.split("\n\n")
-    assert found == ["## 보존 기간", KOREAN_LINES, "120 %", "### 파기", KOREAN, "끝까지 읽으십시오."]
+    assert found == ["## 보존 기간", KOREAN_LINES, "120 %", "### 파기", KOREAN, "끝까지 읽으십시오.", "Transfer free"]
 
 
 def test_a_contents_list_has_its_pages_beside_its_names(read_one: ReadOne) -> None:

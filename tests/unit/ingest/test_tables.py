@@ -68,6 +68,14 @@ SHAPES = {
     ),
     "a year with a word over numbers": (["구분|2026년", "매출|1,200"], "|구분|2026년|\n|---|---|\n|매출|1,200|"),
     "a plan over words": (["Has|Plan 2", "SSO|yes", "Mail|no"], "|Has|Plan 2|\n|---|---|\n|SSO|yes|\n|Mail|no|"),
+    "a form with two values of one kind": (
+        ["Seller|Hanbit|Tax No.|123-45-67890", "Street|Jung-gu 1|Phone|02-555-0101"],
+        "Seller: Hanbit; Tax No.: 123-45-67890; Street: Jung-gu 1; Phone: 02-555-0101",
+    ),
+    "scores beside comments are no form": (
+        ["Name|Score 1|Note|Score 2", "Kim|80|good|90", "Lee|70|late|60"],
+        "|Name|Score 1|Note|Score 2|\n|---|---|---|---|\n|Kim|80|good|90|\n|Lee|70|late|60|",
+    ),
     "a table with words in every other column is no form": (
         ["Item|Price|Colour|Weight", "Tea|2|green|3", "Coffee|4|black|5"],
         "|Item|Price|Colour|Weight|\n|---|---|---|---|\n|Tea|2|green|3|\n|Coffee|4|black|5|",
@@ -92,6 +100,15 @@ def test_a_form_with_values_over_several_places() -> None:
     ]
     assert [line for _, line in tables(rows)] == [
         *("- 성명: 김하늘", "- 소속: 회계과", "- 기간: 2026. 5. 1. ~ 5. 3.", "- 사유: 가족 행사")
+    ]
+
+
+def test_a_form_with_one_value_over_several_places() -> None:
+    name, street, amount = plain_rows(
+        [["성명", "김하늘", "생년월일", "1990-03-02"], ["주소"], ["금액", "1,200원", "계좌", "국민"]]
+    )
+    assert [line for _, line in tables([name, [*street, Cell("중구 1", columns=3)], amount])] == [
+        *("- 성명: 김하늘", "- 생년월일: 1990-03-02", "- 주소: 중구 1", "- 금액: 1,200원", "- 계좌: 국민")
     ]
 
 

@@ -16,7 +16,7 @@ _YEAR = re.compile(r"\D{0,3}(?:19|20)\d\d(?:[-/~–.]\d{1,4})?\D{0,2}")
 _AMOUNT, _WORDS, _DIGITS_ON = re.compile(r"\d[,.]\d"), re.compile(r"a[a\W]*a"), re.compile(r"9[9,.]*")
 _COLONS = (":", "：")
 _LABEL_LENGTH, _NAME_LENGTH = 30, 60
-_FORM_ROWS, _MORE_ROWS = 2, 3  # with values in the first of them, and without
+_FORM_ROWS = 3  # or one less, with a value in the first of them
 _SEEN_ROWS = 100
 
 
@@ -87,12 +87,12 @@ def form_items(rows: Sequence[Row], reaches: Sequence[bool]) -> list[tuple[str, 
     if not is_even or len(set(labels)) < len(labels) or not (has_colons or all(map(_is_label, labels))):
         return []
     values = [row[1::2] for row in cells]
+    columns = list(zip(*(row for row in values if len(row) == len(values[0])), strict=True))
     if len(rows[0]) == 2:
-        is_form = not any(reaches) and (has_colons or _are_values([value for (value,) in values]))
-    elif 2 * sum(reaches) < len(rows):
-        has_value = any(_DIGITS.search(text) and not _YEAR.fullmatch(text) for text in values[0])
-        differ = (len(set(map(_shape, column))) == len(column) for column in zip(*values, strict=True))
-        is_form = not any(reaches) and len(rows) >= (_FORM_ROWS if has_value else _MORE_ROWS) and all(differ)
+        is_form = not any(reaches) and (has_colons or _are_values(columns[0]))
+    elif 2 * sum(reaches) < len(rows) and not any(_has_value(column[0]) and _are_values(column) for column in columns):
+        differ = (len(set(map(_shape, column))) == len(column) for column in columns)
+        is_form = not any(reaches) and len(rows) >= _FORM_ROWS - any(map(_has_value, values[0])) and all(differ)
     else:
         is_form = True
     return [pair for row in cells for pair in zip(row[::2], row[1::2], strict=True)] if is_form else []
@@ -108,12 +108,16 @@ def _are_values(column: Sequence[str]) -> bool:
     kinds = Counter(_kind(value) for value in body if value)
     if len(first) > _NAME_LENGTH:
         return True
-    if not _DIGITS.search(first) or _YEAR.fullmatch(first):
+    if not _has_value(first):
         kinds[_kind(first)] += 1
-        return 2 * max(kinds.values()) <= kinds.total() > _MORE_ROWS
+        return 2 * max(kinds.values()) <= kinds.total() > _FORM_ROWS
     if len(kinds) != 1 or _kind(first) in kinds:
         return len(body) > 0
     return "9" not in kinds and (len(body) == 1 or ("a" in kinds and _AMOUNT.search(first) is not None))
+
+
+def _has_value(text: str) -> bool:
+    return _DIGITS.search(text) is not None and not _YEAR.fullmatch(text)
 
 
 def _kind(text: str) -> str:

@@ -71,9 +71,9 @@ def _mark_headings(parts: Sequence[Part]) -> None:
         sizes[piece.size] += len(piece.text)
     usual = max(sizes, key=sizes.__getitem__, default=0.0)
     for part in parts:
-        size = min((piece.size for line in part.lines for piece in line.pieces), default=0.0)
-        is_large = part.kind == "paragraph" and len(part.lines) == 1 and size >= _LARGER * usual > 0
-        if is_large and not _SENTENCE.search(part.text) and sum(map(str.isalpha, part.text)) > 1:
+        pieces = [piece for line in part.lines for piece in line.pieces]
+        size = pieces[0].size if len(pieces) == 1 and part.kind == "paragraph" else 0.0
+        if size >= _LARGER * usual > 0 and not _SENTENCE.search(part.text) and sum(map(str.isalpha, part.text)) > 1:
             part.kind, part.prefix = (
                 "heading",
                 "#" * (1 + (size < _LARGEST * usual) + (size < _MUCH_LARGER * usual)) + " ",
