@@ -128,6 +128,7 @@ OTHERS = {
         "<a class='skip-nav' href='#c'>Skip</a><div class=skip><a href='#c'>본문 바로가기</a></div><p class=skip>Jump.",
         "Jump.",
     ),
+    "what no longer holds": ("<p>Fee: <s>99 EUR</s> <del>89 EUR</del> 79 EUR", "Fee: 79 EUR"),
     "letters above the line": (
         "<p>10<sup>6</sup> kg, 1,299<sup><a href='#n'>1)</a></sup>, 5 m<sup>2</sup>, 2<sup>nd</sup>, H<sub>2</sub>O",
         "10⁶ kg, 1,299 1), 5 m², 2nd, H2O",

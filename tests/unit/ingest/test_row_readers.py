@@ -352,6 +352,10 @@ CSV = {
         "Stock of May\n\nby Logistics\n\n|Code|Part|Qty|\n|---|---|---|\n|00043|Bolt|9|\n\n"
         "* without spares\n\n* counted by hand",
     ),
+    "comments above the names": (
+        "# of May\n# by ERP\nid,qty\nA,9\nB,8\n", "of May\n\nby ERP\n\n|id|qty|\n|---|---|\n|A|9|\n|B|8|"
+    ),
+    "sentences in one column": ("It opens at six.\n닫을 때는 늦습니다.\n", "It opens at six.\n\n닫을 때는 늦습니다."),
     "a title above the header": (
         "Prices,,\na,b,c\n1,2,3\n4,,6\n",
         "Prices\n\n|a|b|c|\n|---|---|---|\n|1|2|3|\n|4| |6|",

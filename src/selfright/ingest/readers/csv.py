@@ -13,7 +13,7 @@ from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.rows import ROWS, Row, documents, in_parts
-from selfright.ingest.readers.tables import Cell, plain_rows, sheet_blocks, split_header, tables
+from selfright.ingest.readers.tables import Cell, as_lines, plain_rows, sheet_blocks, split_header, tables
 
 _SEEN_ROWS = 50  # by which it is told what parts the cells, and what stands above the header
 _SEEN_CHARACTERS = 100_000
@@ -66,7 +66,7 @@ def _blocks(rows: Iterable[list[str]]) -> Iterator[markup.Block]:
     for is_filled, group in groupby(chain(first, following, rows), key=lambda row: bool(_fill(row))):
         if is_filled:
             above, header, seen = split_header(plain_rows(islice(group, _SEEN_ROWS)))
-            yield from (("paragraph", ", ".join(filter(None, (cell.text for cell in row)))) for row in above)
+            yield from as_lines([cell.text for cell in row] for row in above)
             body = chain(seen, ([Cell(cell) for cell in row] for row in group))
             while part := list(islice(body, ROWS)):
                 yield from tables([*header, *part], len(header) or -1)

@@ -18,7 +18,7 @@ from selfright.visibility.pruning import check_attributes, remove_unseen
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _DROPPED = frozenset(
     "script style nav footer aside title noscript template svg math iframe object button select textarea input audio "  # noqa: SIM905 - quoted one by one they read worse
-    "video canvas map dialog".split()
+    "video canvas map dialog s strike del".split()
 )
 _DROPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary", "search"))
 _TABLE_ROLES = {"table": "table", "grid": "table", "row": "tr", "cell": "td", "gridcell": "td"}

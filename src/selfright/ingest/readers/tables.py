@@ -1,5 +1,6 @@
 """Tables of every format: a merged cell counts wherever it reaches, a header of several rows becomes one."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -13,6 +14,7 @@ _MOST_COLUMNS = 1_000  # that a cell reaches over, as in HTML
 _MOST_COVERED = 1_000_000  # cells that are repeated in a table
 _MOST_HEADER_ROWS = 4
 _BETWEEN = " – "
+_SENTENCE = re.compile(r"[^\W\d_]{2}[.!?]$")
 _Any = TypeVar("_Any")
 
 
@@ -71,14 +73,14 @@ def tables(rows: Sequence[Sequence[Cell]], header_rows: int = 0) -> Iterator[mar
 def sheet_blocks(rows: Sequence[Sequence[Cell | None]]) -> Iterator[markup.Block]:
     """The tables of a sheet, one under the other or side by side; None is a place that another cell covers.
 
-    Words in a cell or two, line by line, are no table, nor are those in one cell beside tables.
+    Words in a cell or two, line by line, are no table, nor are those in one column beside tables, or below a sentence.
     """
     bands = _bands(rows, lambda row: not all(map(_is_blank, row)), _fill)
     for band in bands:
         said = [[cell.text for cell in row if cell and cell.text] for row in band]
-        is_column = len(bands) > 1 and max(map(len, said)) < 2
+        is_column = max(map(len, said)) < 2 and (len(bands) > 1 or _SENTENCE.search(said[0][0]) is not None)
         if is_column or [_fill(row) for row in band] in ([2], [1, 2], [1, 1, 2]):
-            yield from (("paragraph", ", ".join(row)) for row in said)
+            yield from as_lines(said)
             continue
         for part in _beside(band):
             yield from tables(part)
@@ -125,6 +127,11 @@ def _share(heads: Sequence[Sequence[str]], parts: Sequence[Sequence[Sequence[Cel
 
 def _is_blank(cell: Cell | None) -> bool:
     return cell is not None and not cell.text
+
+
+def as_lines(rows: Iterable[Sequence[str]]) -> Iterator[markup.Block]:
+    """Rows of texts that are no table, each as a paragraph, without the mark of a comment."""
+    yield from (("paragraph", ", ".join(filter(None, row)).lstrip("# ")) for row in rows)
 
 
 def plain_rows(rows: Iterable[Sequence[str]]) -> list[list[Cell]]:
@@ -208,16 +215,16 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
     wide = max((len(row.said) for row in rows), default=0)
     # One name alone is a title, but not over the second of two columns.
     while wide > 1 and len(rows) > 1 and len(rows[0].said) == 1 and (rows[0].texts[0] or len(rows[0].texts) > 2):
-        yield "paragraph", next(iter(rows[0].said))
+        yield from as_lines([[*rows[0].said]])
         rows, header_rows = rows[1:], header_rows - (header_rows > 0)
     if len(rows) == 1 and wide == 1:
-        yield "paragraph", next(iter(rows[0].said))
+        yield from as_lines([[*rows[0].said]])
         return
     is_known, is_merged = header_rows != 0, any(row.has_group or row.is_under for row in rows)
     texts = [row.texts for row in rows]
     if not is_known and not is_merged:
         above = count_above(texts, [row.length for row in rows])
-        yield from (("paragraph", ", ".join(filter(None, row))) for row in texts[:above])
+        yield from as_lines(texts[:above])
         rows, texts = rows[above:], texts[above:]
     columns = [n for n in range(len(rows[0].texts)) if any(row[n] for row in texts)]
     texts = [[row[n] for n in columns] for row in texts]
