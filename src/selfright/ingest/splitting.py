@@ -92,7 +92,8 @@ def size_of(text: str) -> float:
     """Length in English words, a Korean one counting 1.5 and a bar of a table 1; at least a tenth of the characters."""
     # With its particles and endings a Korean word carries what three English ones do in two: 200 English words say
     # about as much as 133 Korean ones. Text without blanks still has a length, hence the tenth.
-    counted = len(text.replace("|", " | ").split()) + _HANGUL_EXTRA * len(_HANGUL_RUN.findall(text))
+    korean = 0 if text.isascii() else len(_HANGUL_RUN.findall(text))
+    counted = len(text.replace("|", " | ").split()) + _HANGUL_EXTRA * korean
     return max(counted, len(text) / _CHARACTERS_PER_WORD)
 
 
@@ -121,9 +122,8 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
             name = plain(line[marks : marks + _LONGEST_HEADING].strip().rstrip("#"))[:200]
             path = [entry for entry in path if entry[0] < level] + [(level, name)]
         head = head_of(document.text[block.start : block.end]) if block.kind == "table" else ""
-        for start, end in _spans(document.text, block, words):
-            size = max(size_of(document.text[start:end]), (end - last) / _CHARACTERS_PER_WORD)
-            units.append(Unit(block.kind, start, end, size, head))
+        for start, end, size in _spans(document.text, block, words):
+            units.append(Unit(block.kind, start, end, max(size, (end - last) / _CHARACTERS_PER_WORD), head))
             last = end
     if units:
         yield Section(_names(path, document.title), units, _language(document, units))
@@ -135,21 +135,21 @@ def _names(path: Sequence[tuple[int, str]], title: str) -> tuple[str, ...]:
     return tuple(names[1:] if names and names[0].casefold() == title.strip().casefold() else names)
 
 
-def _spans(text: str, block: Block, words: int) -> Iterator[tuple[int, int]]:
-    """Where the units of a block stand; none is larger than ``words``, whole blocks twice that."""
+def _spans(text: str, block: Block, words: int) -> Iterator[tuple[int, int, float]]:
+    """Where the units of a block stand, and their sizes; none is larger than ``words``, whole blocks twice that."""
     whole = words * {"paragraph": 0.0, "heading": 1.0}.get(block.kind, _WHOLE)
-    if size_of(text[block.start : block.end]) <= whole:
-        yield block.start, block.end
+    if whole and (size := size_of(text[block.start : block.end])) <= whole:
+        yield block.start, block.end, size
         return
     if block.kind == "table":
         parts = _row_spans(text, block)
     else:
         parts = (_line_spans if block.kind == "code" else sentence_spans)(text, block.start, block.end)
     for start, end in parts:
-        if size_of(text[start:end]) <= words:
-            yield start, end
+        if (size := size_of(text[start:end])) <= words:
+            yield start, end, size
         else:
-            yield from _pieces(text, start, end, words)
+            yield from ((*piece, size_of(text[slice(*piece)])) for piece in _pieces(text, start, end, words))
 
 
 def _row_spans(text: str, table: Block) -> Iterator[tuple[int, int]]:

@@ -177,11 +177,11 @@ def _plain(text: str, components: frozenset[str]) -> str:
         text = _TAG.sub(_instead, text)
         if components or "/>" in text:
             text = _COMPONENT.sub(lambda tag: _instead_of_component(tag, components), text)
-    text = _BOX.sub(
-        lambda box: next(filter(None, box.groups()), "").strip(),
-        _INCLUDE.sub("", _MDX_LINE.sub("", _MDX_COMMENT.sub("", text))),
-    )
-    text = _ICON.sub(_icon, _ATTRIBUTES.sub(r"\1", text)) if "{" in text or ":" in text else text
+    has_braces = "{" in text  # most have none, and these take the longest
+    text = _MDX_LINE.sub("", _MDX_COMMENT.sub("", text) if has_braces else text)
+    text = _BOX.sub(lambda box: next(filter(None, box.groups()), "").strip(), _INCLUDE.sub("", text))
+    text = _ATTRIBUTES.sub(r"\1", text) if has_braces else text
+    text = _ICON.sub(_icon, text) if ":" in text else text
     return _ANCHOR.sub(r"\1", text) if "](#" in text else text
 
 
