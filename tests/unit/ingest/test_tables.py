@@ -68,6 +68,14 @@ SHAPES = {
     ),
     "a year with a word over numbers": (["구분|2026년", "매출|1,200"], "|구분|2026년|\n|---|---|\n|매출|1,200|"),
     "a plan over words": (["Has|Plan 2", "SSO|yes", "Mail|no"], "|Has|Plan 2|\n|---|---|\n|SSO|yes|\n|Mail|no|"),
+    "words first, then values of several kinds": (
+        ["Name|Kim", "Dept|Finance", "Phone|02-123-4567", "Since|2019-03-02", "Grade|7"],
+        "Name: Kim; Dept: Finance; Phone: 02-123-4567; Since: 2019-03-02; Grade: 7",
+    ),
+    "words first, and half of the values are words": (
+        ["Option|Default", "retries|3", "timeout|30s", "proxy|none"],
+        "|Option|Default|\n|---|---|\n|retries|3|\n|timeout|30s|\n|proxy|none|",
+    ),
     "a form with two values of one kind": (
         ["Seller|Hanbit|Tax No.|123-45-67890", "Street|Jung-gu 1|Phone|02-555-0101"],
         "Seller: Hanbit; Tax No.: 123-45-67890; Street: Jung-gu 1; Phone: 02-555-0101",

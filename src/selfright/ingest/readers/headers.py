@@ -102,7 +102,7 @@ def _are_values(column: Sequence[str]) -> bool:
     """Whether what stands on top of a column is a value as those below it, and no name of them.
 
     It is, with a digit in it, unless it is a year or all below are of another kind; and so is a long text. Where it has
-    no digit, at most half of four or more may be of one kind.
+    no digit, less than half of four or more may be of one kind.
     """
     first, *body = column
     kinds = Counter(_kind(value) for value in body if value)
@@ -110,7 +110,7 @@ def _are_values(column: Sequence[str]) -> bool:
         return True
     if not _has_value(first):
         kinds[_kind(first)] += 1
-        return 2 * max(kinds.values()) <= kinds.total() > _FORM_ROWS
+        return 2 * max(kinds.values()) < kinds.total() > _FORM_ROWS
     if len(kinds) != 1 or _kind(first) in kinds:
         return len(body) > 0
     return "9" not in kinds and (len(body) == 1 or ("a" in kinds and _AMOUNT.search(first) is not None))
