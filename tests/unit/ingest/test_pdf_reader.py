@@ -212,6 +212,16 @@ def test_a_long_table_of_narrow_cells_is_one(read_one: ReadOne, widths: Sequence
     assert tables(read_one("t.pdf", pdf(*pages)).text) == [[dict(zip(header, row, strict=True)) for row in rows]]
 
 
+def test_text_over_a_drawing_is_no_table(read_one: ReadOne) -> None:
+    def draw(canvas: Any) -> None:
+        dice = random.Random(1)
+        for n in range(1_000):
+            x, y, length = 50 + dice.random() * 500, 650 + dice.random() * 60, dice.random() * 40
+            canvas.line(x, y, *((x + length, y) if n % 2 else (x, y + length)))
+
+    assert read_one("d.pdf", pdf(both(draw, lines(*[SENTENCE] * 3)))).text == " ".join([SENTENCE] * 3)
+
+
 def test_two_tables_stay_two(read_one: ReadOne) -> None:
     parts = [["Part", "Stock"], ["valve", "14"], ["seal", "90"]]
     page = both(

@@ -28,6 +28,7 @@ _NEXT_LINE = 2.2  # heights of a line, from one to the next within a block
 _SET_APART = 1.2  # of the smallest such step
 _HEADING_LENGTH = 120
 _SAID = 0.9
+_THROUGH = 0.8  # of a block
 _NEAR = 6.0  # points
 
 
@@ -115,8 +116,12 @@ def _is_list(block: Any, rules: Sequence[Any]) -> bool:
 
 
 def _is_ruled(block: Any, pieces: Sequence[Piece], rules: Sequence[Any]) -> bool:
-    """Whether what the library took for text is a table: most rows between its rules have several cells."""
-    rows, _ = rows_and_columns(block, pieces, rules)
+    """Whether what the library took for text is a table: rules go through it, and most rows have several cells."""
+    box = block.bbox
+    is_cut = any(
+        abs(rule.x1 - rule.x2) > _THROUGH * box.width and 0 < rule.y1 - box.y < box.height for rule in rules
+    ) and any(abs(rule.y1 - rule.y2) > _THROUGH * box.height and 0 < rule.x1 - box.x < box.width for rule in rules)
+    rows = rows_and_columns(block, pieces, rules)[0] if is_cut else []
     return 2 * sum(sum(cell.text != "" for cell in row) > 1 for row in rows) >= len(rows) > 1
 
 
