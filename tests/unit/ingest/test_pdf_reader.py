@@ -343,6 +343,11 @@ def test_a_line_in_larger_letters_is_a_heading_and_a_sentence_is_none(read_one: 
     assert found == ["## 보존 기간", KOREAN_LINES, "120 %", "### 파기", KOREAN, "끝까지 읽으십시오.", "Transfer free"]
 
 
+def test_what_stands_left_of_an_item_is_no_part_of_it(read_one: ReadOne) -> None:
+    page = both(lines("1. Park", "2. Pay", x=90, y=700), lines("End of the rules.", x=72, y=664))
+    assert read_one("i.pdf", pdf(page)).text == "1. Park\n2. Pay\n\nEnd of the rules."
+
+
 def test_a_contents_list_has_its_pages_beside_its_names(read_one: ReadOne) -> None:
     said = [f"{name} {'.' * 60} {page}" for name, page in (("Mooring", 3), ("Pilots", 14), ("Dredging", 21))]
     assert "- Pilots … 14" in read_one("toc.pdf", pdf(lines(*said))).text

@@ -169,14 +169,15 @@ def _prose(block: Any, said: str, lines: Sequence[Line]) -> Iterator[Part]:
 
 
 def _runs(lines: Sequence[Line], is_item: bool) -> Iterator[Sequence[Line]]:
-    """The lines of a block, parted at a wide gap, before ``Q:`` and ``A:``; what stands off an item is none."""
+    """The lines of a block, parted at a wide gap, before ``Q:`` and ``A:``; an item ends at what is off it or left."""
     asks = any(_SPOKEN.match(line.text) and line.text[0] in "Q질" for line in lines)
     steps = [max(below.top - line.top, 1.0) for line, below in itertools.pairwise(lines)]
     begin = 0
     for n, step in enumerate(steps, 1):
         is_wide = step > _NEXT_LINE * max(lines[n].bottom - lines[n].top, 1.0)
         is_spoken = asks and _SPOKEN.match(lines[n].text)
-        if is_wide or is_spoken or (is_item and begin == 0 and step > _SET_APART * min(steps)):
+        is_off = step > _SET_APART * min(steps) or lines[n].left < lines[0].left - _NEAR
+        if is_wide or is_spoken or (is_item and begin == 0 and is_off):
             yield lines[begin:n]
             begin = n
     if lines:
