@@ -187,7 +187,9 @@ def _raw_cells(line: str) -> list[str]:
 
 
 def _row(names: list[str], cells: list[str]) -> str:
-    """``name: cell; …``; a cell that was merged over columns is said once."""
+    """``name: cell; …``; a cell that was merged over columns is said once, and a long one alone is a remark."""
+    if len(cells) > 2 and len(cells[0]) > _REMARK and not any(cells[1:]):
+        return cells[0]
     if len(names) != len(cells):
         names = [""] * len(cells)
     said: list[str] = []
@@ -198,6 +200,7 @@ def _row(names: list[str], cells: list[str]) -> str:
     return "; ".join(said)
 
 
+_REMARK = 40  # characters
 _SHORT_CELL = 20  # characters: a number may stand in two columns with reason
 
 

@@ -256,6 +256,12 @@ def test_a_row_is_read_cell_by_cell_and_an_empty_one_says_nothing(row: str, expe
     assert [piece.text for piece in answer_units([strip(care)])] == expected
 
 
+def test_a_remark_over_all_columns_of_a_table_is_told_without_the_name_of_the_first() -> None:
+    remark = "The high season is from 15 July to 20 August and on long weekends."
+    rates = passage(f"| zone | low | high |\n|-|-|-|\n| forest | 35 | 50 |\n| {remark} | | |", "rates.md", "Rates")
+    assert [piece.text for piece in answer_units([strip(rates)])] == ["zone: forest; low: 35; high: 50", remark]
+
+
 @pytest.mark.parametrize("line", ["| " + "-" * 5_000 + "x |", "|" + "-|" * 2_500 + "x|", "|" + " " * 5_000 + "-x|"])
 def test_long_runs_of_a_tables_signs_are_read_at_once(line: str) -> None:
     """Anybody may send them in a file or show them on a page; forty dashes took most of a minute."""
