@@ -14,7 +14,7 @@ from typing import Any
 from selfright.domain.answers import Attempt, Draft, Sentence
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Evaluation, EvaluationSource, Grading, QueryClass, Verdict
-from selfright.domain.passages import Hit, Language, is_of_the_web
+from selfright.domain.passages import Hit, Language, Passage, is_of_the_web
 from selfright.domain.text import language_of
 from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
 from selfright.roles.scoring import Scorer, log_odds, read_scorer
@@ -114,11 +114,13 @@ class SupportAbstainer:
         return _asks_nothing(question, query_class) or support(best.evaluation) < self._threshold
 
     def refusal(self, question: str, language: Language, best: Attempt, hits: Sequence[Hit]) -> Draft:
-        """What is missing and the nearest sources, in the question's language."""
+        """What is missing, unless a source that was found has it, and the nearest sources, as the question speaks."""
         del question
-        words = _WORDS[language]
-        missing = best.evaluation.missing_info[:MISSING] if best.evaluation else ()
-        nearest = _nearest(best, hits)
+        words, passages = _WORDS[language], [*(strip.passage for strip in best.strips), *(hit.passage for hit in hits)]
+        said = "\n".join(f"{passage.context}\n{passage.text}" for passage in passages).casefold()
+        lacking = best.evaluation.missing_info if best.evaluation else ()
+        missing = [item for item in lacking if item.casefold() not in said][:MISSING]
+        nearest = _nearest(passages)
         parts = [words["no"]]
         if missing:
             parts.append(words["missing"].format(items=", ".join(missing)))
@@ -171,7 +173,6 @@ def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass)
     return asked and bool(best.hits) and graded and evaluation.source is EvaluationSource.LOCAL
 
 
-def _nearest(best: Attempt, hits: Sequence[Hit]) -> list[str]:
-    passages = [strip.passage for strip in best.strips] + [hit.passage for hit in hits]
+def _nearest(passages: Sequence[Passage]) -> list[str]:
     named = (f"{p.heading} ({p.url or p.document_id})" if p.heading else p.url or p.document_id for p in passages)
     return list(dict.fromkeys(named))[:NEAREST]

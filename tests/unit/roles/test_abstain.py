@@ -1,5 +1,6 @@
 """When the abstainer refuses, and what a refusal says."""
 
+import dataclasses
 import json
 import math
 from dataclasses import replace
@@ -207,6 +208,14 @@ def test_a_refusal_names_what_is_missing_and_the_nearest_sources_within_bounds()
         "Nearest sources: Kettle 0 (0.md), Kettle 1 (1.md), Kettle 2 (2.md)."
     )
     assert (MISSING, NEAREST) == (4, 3)
+
+
+def test_what_a_found_source_has_is_not_called_missing() -> None:
+    found = hits(passage("The lamp is short and bright.", "lamp.md", "Lamps"))
+    lacking = dataclasses.replace(judged(0, 0, 0), missing_info=("short", "warranty"))
+    assert "Missing: warranty. " in ABSTAINER.refusal("How short is the warranty?", "en", attempt(lacking), found).text
+    lacking = dataclasses.replace(lacking, missing_info=("short",))
+    assert "Missing" not in ABSTAINER.refusal("How short?", "en", attempt(lacking), found).text
 
 
 def test_a_refusal_in_korean_with_nothing_found() -> None:
