@@ -1,7 +1,7 @@
 """Trains the network that reads pairs, on two cores, in steps that resume.
 
     python -m training.reading --data DIR --work DIR [--layers 6] [--minutes 60] [--from FOLDER] [--seed 1]
-        [--rate 5e-5] [--edits] [--extra DIR [--documentation FILE]] [--bfloat16] [--questions-only]
+        [--rate 5e-5] [--edits] [--extra DIR [--documentation FILE] [--short]] [--bfloat16] [--questions-only]
 
 The rows are made once and kept in ``--work``; a checkpoint is written there every few minutes, and the same command
 goes on from it. ``--from src/selfright/models`` goes on from the weights that ship, the moments of the optimizer
@@ -9,8 +9,8 @@ new; a ``--rate`` of 1e-4 or more undoes what they know, 5e-5 does not. The lear
 ``--minutes`` of computing, all sittings together. ``--extra``, a folder of sets with titles and headings, is for going
 on from weights that know passages: it adds single sentences, and answers on the right subject and the wrong attribute,
 to a share of the rest; ``--documentation``, sections headed by questions in two languages, takes those in, and all
-passages of ``--extra``, with fewer of the others. Prints the loss, and now and then the AUC on groups that are left
-out. Needs PyTorch, which the package itself does not.
+passages of ``--extra``, with fewer of the others; ``--short`` adds answers in few words and questions said again.
+Prints the loss, and now and then the AUC on groups that are left out. Needs PyTorch, which the package itself does not.
 """
 
 import argparse
@@ -36,10 +36,12 @@ from training.reading_batches import UNKNOWN, Batch, Example, batch_of, batches,
 from training.reading_edits import edited_rows
 from training.reading_net import PairNet
 from training.reading_rows import NOT_SUPPORTED, SUPPORTED, Row, Windows, asked_rows, claimed_rows, pages_by_set
-from training.sentence_rows import extra_rows, sentence_rows
+from training.sentence_rows import answered_rows, extra_rows, sentence_rows
+from training.short_rows import short_rows
 
 RATE, WARM_STEPS, TOKENS = 1e-4, 200, 4_000
 MADE, KNOWN = 15_000, 7  # rows of made attributes; one of so many rows of what is known already
+SHORT = 0.5  # of the known answers are told alone
 CHECK_EVERY, KEEP_EVERY = 900.0, 240.0  # seconds
 CHECKED = 120  # rows of each set of those left out
 
@@ -69,7 +71,9 @@ def kept_rows(options: argparse.Namespace, tokenizer: Any, part: str) -> list[Ro
 def _short_rows(options: argparse.Namespace, tokenizer: Any, seed: int) -> Iterator[Row]:
     """Sentences, made attributes, and passages of documents with titles."""
     whole = options.documentation is not None
-    yield from attribute_rows(seed, MADE // 3 if whole else MADE)
+    yield from attribute_rows(seed, MADE // 3 if whole and not options.short else MADE)
+    if options.short:
+        yield from short_rows(answered_rows(options.data, options.extra), seed, SHORT)
     chooser = random.Random(seed)
     sentences = list(sentence_rows(options.data, options.extra, seed))
     yield from chooser.sample(sentences, len(sentences) // 3 if whole else len(sentences) * 2 // 3)
@@ -196,6 +200,7 @@ def main() -> None:
     parser.add_argument("--edits", action="store_true", help="learn from edited questions and claims too")
     parser.add_argument("--extra", type=Path, help="learn from sentences and attributes too")
     parser.add_argument("--documentation", type=Path, help="learn from sections headed by questions too")
+    parser.add_argument("--short", action="store_true", help="learn from answers in few words too")
     parser.add_argument("--bfloat16", action="store_true", help="quick where the processor multiplies bfloat16 itself")
     parser.add_argument("--drop", type=float, default=0.1, help="dropout")
     parser.add_argument("--rate", type=float, default=RATE, help="of the encoder's layers; four times that of the rest")

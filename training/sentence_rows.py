@@ -25,9 +25,15 @@ _WORD = re.compile(r"[^\W_]+")
 def sentence_rows(data: Path, extra: Path | None, seed: int) -> Iterator[Row]:
     """Two or three rows for each question whose answer is known to the letter."""
     chooser = random.Random(seed)
+    for row in answered_rows(data, extra):
+        yield from cut(row, chooser)
+
+
+def answered_rows(data: Path, extra: Path | None) -> Iterator[Row]:
+    """The rows to learn from whose answer is known to the letter."""
     for row in (*_of_pages(data), *_of_pairs(data), *(extra_rows(extra) if extra else ())):
         if row.label and row.start >= 0 and row.end - row.start >= LEAST_ANSWER and not row.left_out:
-            yield from cut(row, chooser)
+            yield row
 
 
 def extra_rows(folder: Path) -> Iterator[Row]:
