@@ -15,7 +15,7 @@ from tests.support import studies
 SYSTEMS = ("basic", "crag", "full")
 FLAGS = {"max_refine_iterations": 2, "self_refine_enabled": True, "top_k": 8}
 _DATA = DataSet("harbour.jsonl", "selfright", "ab" * 32, 60, 60)
-_INDEX = IndexFacts(40, 120, "multilingual-e5-small-q4", "bilingual-1", "cd" * 32)
+_INDEX = IndexFacts(40, 120, "multilingual-e5-small-q4", "bilingual-2", "cd" * 32)
 
 
 @cache

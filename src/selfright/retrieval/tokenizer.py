@@ -1,8 +1,8 @@
 """Korean and English text to index terms, with their translations; and terms that say nothing, left out of queries.
 
 Latin words become lower-case stems, Hangul becomes morphemes. Numbers keep their unit and are found without it
-(``500mg`` → ``500mg``, ``500``, ``mg``); codes stay whole (``X25519``, ``IPv4``) and compounds with a digit are found
-whole and by their parts (``FX-1007``).
+(``500mg`` → ``500mg``, ``500``, ``mg``); codes stay whole (``X25519``, ``IPv4``), and compounds with a digit or an
+underscore are found whole and by their parts (``FX-1007``, ``max_tokens``).
 """
 
 import functools
@@ -110,7 +110,7 @@ def load_translations() -> Translations:
         return Translations({name: arrays[name] for name in arrays.files})
 
 
-_VERSION = 1
+_VERSION = 2
 
 # A run of letters and digits that are not Hangul, with connectors inside: words, numbers, codes, paths, dates.
 _LETTER = r"[^\W_\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]"
@@ -141,7 +141,7 @@ class BilingualTokenizer:
 
     @property
     def name(self) -> str:
-        """For example ``bilingual-1-kiwi-1``."""
+        """For example ``bilingual-2-kiwi-1``."""
         return f"bilingual-{_VERSION}-{self.korean.name}"
 
     def tokens(self, text: str) -> list[str]:
@@ -224,7 +224,8 @@ def _latin(text: str) -> Iterator[Term]:
 @functools.lru_cache(maxsize=32_768)
 def _words(compound: str) -> tuple[str, ...]:
     parts = _CONNECTOR.split(compound)
-    whole = [compound.lower()] if len(parts) > 1 and any(map(str.isdigit, compound)) else []
+    is_name = len(parts) > 1 and ("_" in compound or any(map(str.isdigit, compound)))
+    whole = [compound.lower()] if is_name else []
     return (*whole, *(term for part in parts for term in _word(part)))
 
 

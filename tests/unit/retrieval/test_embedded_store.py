@@ -129,7 +129,7 @@ def test_another_format_is_refused(index: Path) -> None:
 @pytest.mark.parametrize(
     ("tokenizer", "embedder", "message"),
     [
-        (OtherTokenizer(), WordHashes(), "tokenizer bilingual-1-bigrams-1, but is opened with other-1"),
+        (OtherTokenizer(), WordHashes(), "tokenizer bilingual-2-bigrams-1, but is opened with other-1"),
         (TOKENIZER, WordHashes("other"), r"word-hashes \(64 dimensions\), but is opened with other \(64 dimensions\)"),
         (TOKENIZER, WordHashes(dimension=32), r"opened with word-hashes \(32 dimensions\)"),
         (TOKENIZER, None, r"opened with none \(0 dimensions\)"),

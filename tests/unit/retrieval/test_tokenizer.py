@@ -35,6 +35,8 @@ plain = BilingualTokenizer(HangulBigrams())
         ("CYP2C9", ["cyp2c9"]),
         ("FX-1007", ["fx-1007", "fx", "1007"]),
         ("x-ray", ["x", "ray"]),
+        ("max_tokens=500", ["max_tokens", "max", "token", "500"]),
+        ("__init__", ["init"]),
         ("2015-03-01", ["2015-03-01", "2015", "03", "01"]),
         ("store.maxSize", ["store", "maxsiz", "max", "size"]),
         ("memoryMode", ["memorymod", "memori", "mode"]),
@@ -84,8 +86,8 @@ def test_user_words_are_hangul_words(word: str) -> None:
 
 
 def test_names_tell_the_scheme() -> None:
-    assert plain.name == "bilingual-1-bigrams-1"
-    assert BilingualTokenizer(KoreanMorphemes()).name == "bilingual-1-kiwi-1"
+    assert plain.name == "bilingual-2-bigrams-1"
+    assert BilingualTokenizer(KoreanMorphemes()).name == "bilingual-2-kiwi-1"
 
 
 @given(st.text(max_size=200))
