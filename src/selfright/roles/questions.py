@@ -3,6 +3,7 @@
 import re
 from enum import StrEnum
 
+from selfright.roles.coordination import coordinated
 from selfright.roles.quantities import DATE, VERSION, Quantity, quantities
 
 
@@ -166,7 +167,8 @@ def _matches_quantity(kind: AnswerType, text: str, found: tuple[Quantity, ...]) 
 def question_parts(question: str) -> tuple[str, ...]:
     """The separate questions inside ``question``, in order, at most six; the whole question when it asks one thing.
 
-    ``What is X and how often is it taken?`` has two parts, ``X는 무엇이고 단점은 무엇인가요?`` too.
+    ``What is X and how often is it taken?`` has two parts, and so have ``X는 무엇이고 단점은 무엇인가요?`` and
+    ``What are the price and the weight of X?``.
     """
     pieces = [piece for part in _SPLIT_KO.split(question) for piece in _SPLIT_EN.split(part)]
     parts = [piece.strip(" ,;\n\t") for piece in pieces]
@@ -175,9 +177,8 @@ def question_parts(question: str) -> tuple[str, ...]:
         for part in parts
         if len(part) > 3 and (_ASKS_WHAT.search(part) or answer_type(part) is not AnswerType.OTHER)
     ]
-    if len(asking) < 2:
-        return (question.strip(),)
-    return tuple(asking[:_MOST_PARTS])
+    several = [each for part in (asking if len(asking) > 1 else [question]) for each in coordinated(part) or (part,)]
+    return tuple(each.strip() for each in several[:_MOST_PARTS])
 
 
 _WORD = re.compile(r"[^\W_]+")

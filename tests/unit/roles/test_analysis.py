@@ -148,9 +148,29 @@ def test_a_type_is_matched_by_what_the_text_shows() -> None:
         ("What is X1 and how often is it taken?", ("What is X1", "how often is it taken?")),
         ("스냅샷은 무엇이고 언제 만들어지나요?", ("스냅샷은 무엇이고", "언제 만들어지나요?")),
         ("What are pros and cons?", ("What are pros and cons?",)),
+        (
+            "What are the dose and the side effects of X1?",
+            ("What is the dose of X1?", "What are the side effects of X1?"),
+        ),
+        (
+            "Tell me the price, the size and the colour.",
+            ("Tell me the price", "Tell me the size", "Tell me the colour"),
+        ),
+        ("What is the health and safety policy of X1?", ("What is the health and safety policy of X1?",)),
+        ("What is the difference between the pass and the ticket?",) * 2,
+        (
+            "램프의 보증 기간과 무게는 어떻게 되나요?",
+            ("램프의 보증 기간은 어떻게 되나요?", "램프의 무게는 어떻게 되나요?"),
+        ),
+        ("책 대출 권수와 대출 기간 알려줘", ("책 대출 권수 알려줘", "책 대출 기간 알려줘")),
+        ("요금 및 시간은?", ("요금은?", "시간은?")),
+        ("치료 효과 언제 나타나요?",) * 2,
+        ("A1과 B2의 차이는 무엇인가요?",) * 2,
+        ("감기약과 술을 같이 먹어도 되나요?",) * 2,
     ],
 )
-def test_question_parts(question: str, parts: tuple[str, ...]) -> None:
+def test_question_parts(question: str, parts: str | tuple[str, ...]) -> None:
+    parts = (parts,) if isinstance(parts, str) else parts
     assert question_parts(question) == parts
 
 
