@@ -1,72 +1,128 @@
-"""Questions that ask one thing of several: "the price and the weight of the lamp", "램프의 가격과 무게는?".
+"""Questions that ask for two things at once: "the price and the weight of the lamp", "램프의 가격과 무게는?".
 
-Only where what is joined is asked for, not where it is compared or belongs together ("the difference between", "A와 B를
-같이").
+Each thing becomes a question of its own. What is compared, or asked of two things together, stays one question where
+that can be seen ("between", "A와 B의 차이", "A와 B를 같이"); where it cannot, an answer to the whole answers each.
 """
 
 import re
+from collections.abc import Sequence
 
-_WORDS = r"(?:(?!(?:of|for|between|in|on|at|to|from|with|by|and|or)\b)[^\s,?!]+\s+){0,3}?[^\s,?!]+"
-_OWNED = rf"(?:the|its|their|my|our|your)\s+{_WORDS}"
-_TAIL = r"(?:\s+(?:of|for|in|on|at|to|from|with|when|if)\b[^,;?]*)"
-_SEVERAL = r"(?P<several>{first}(?:,\s+{other})*,?\s+and\s+{other})"
-_TELLS = r"tell me|list|give me|show me|explain|describe"
-_ENGLISH = (
-    re.compile(
-        rf"(?P<head>what(?:'s|\s+(?:is|are|was|were))|(?:{_TELLS})(?:\s+about)?)\s+"
-        rf"{_SEVERAL.format(first=_OWNED, other=_OWNED)}(?P<tail>{_TAIL}?)[.?!\s]*",
-        re.IGNORECASE,
-    ),
-    # Without "the" before each, what stands before "and" may belong to what comes after it: "the room and board price".
-    re.compile(
-        rf"(?P<head>what\s+are)\s+{_SEVERAL.format(first=_OWNED, other=_WORDS)}(?P<tail>{_TAIL})[.?!\s]*", re.IGNORECASE
-    ),
+_LONGEST = 4  # words of a thing
+_OWNER = "the its their my our your a an what which"
+_VERB_FOLLOWS = "i we you they it can could should may must will would"
+_OTHERS = (
+    "of for in on at to from with without by per under about onto into or than when if while that who as do does did"
+    " has have had is are was were be please"
 )
-_BETWEEN = re.compile(r",?\s+and\s+|,\s+", re.IGNORECASE)
-_OWNER = re.compile(r"(?:the|its|their|my|our|your)\s", re.IGNORECASE)
-_TO_BE = re.compile(r"(?:is|are|'s)$", re.IGNORECASE)
+_OWNERS, _VERBS_FOLLOW = frozenset(_OWNER.split()), frozenset(_VERB_FOLLOWS.split())
+_BESIDE = _VERBS_FOLLOW | frozenset(_OTHERS.split())
+_ENDS = re.compile(r"(?:['’]s|s['’]|[:,;–—])$")
+_TOGETHER = re.compile(
+    r"\b(?:between|both|compar\w+|versus|vs|together|cheaper|better|differ\w*)\b|^if\b"
+    r"|다르|다른|달라|차이|비교|어느|관계|같이|함께|중(?:에|\s)",
+    re.IGNORECASE,
+)
+_AND = re.compile(r",?\s+and\s+", re.IGNORECASE)
+_WHAT_IS = re.compile(r"^what(?:['’]s|\s+(?:is|are))\s", re.IGNORECASE)
+_WITHIN = re.compile(r"\s(?:of|for|in|at|on)\s", re.IGNORECASE)
+_MARK = re.compile(r"[\s.?!]*$")
 
-_NOUN = r"[가-힣A-Za-z0-9]{2,}?"
-_KOREAN = re.compile(
-    rf"(?P<head>(?:.*\s)?)(?P<first>{_NOUN})(?P<joint>와|과|이?랑|\s및)\s+(?P<second>(?:[가-힣A-Za-z0-9]+(?<!의)\s)?{_NOUN})"
-    r"(?:(?P<particle>은|는|이|가|을|를)?(?P<tail>\s+(?:좀\s+)?(?:무엇|뭐|뭔|알려|얼마|어떻게|언제|어디|궁금|말해|설명|가르쳐).*)"
-    r"|(?P<topic>은|는)\s*\?)"
-)
-_COMPARES = re.compile(r"다르|다른|차이|비교|어느|관계")
+_JOINT = re.compile(r"(?P<word>.*?[가-힣A-Za-z0-9]{2})(?P<joint>와|과|이?랑|하고|,)$")
+_ASKS = re.compile(r"(?:무엇|뭐|뭔|알려|알고|얼마|어떻게|어떤|언제|어디|몇|궁금|말해|설명|가르쳐|부탁|필요|좀)")
+_PARTICLE = re.compile(r"(?P<word>.{2,}?)(?P<particle>은|는|이|가|을|를)?[?.]*$")
+_NO_NOUN = re.compile(r"(?:의|에|에서|에게|한테|으로|을|를|요|다|까|죠|면|고)$")
 _PAIRS = {"은": "은는", "는": "은는", "이": "이가", "가": "이가", "을": "을를", "를": "을를"}
 
 
 def coordinated(question: str) -> tuple[str, ...]:
-    """One question for each of the things asked for; none where only one is."""
-    for pattern in _ENGLISH:
-        if match := pattern.fullmatch(question.strip()):
-            return tuple(_in_english(match, thing) for thing in _BETWEEN.split(match["several"]))
-    match = _KOREAN.fullmatch(question.strip())
-    if match is None or _COMPARES.search(match["tail"] or "") or not _joins(match["first"], match["joint"]):
+    """One question for each of two things that are asked for; none where one is."""
+    if _TOGETHER.search(question):
         return ()
-    owner, _, own = match["head"].rpartition("의 ")
-    head, first = (f"{owner}의 ", own + match["first"]) if owner else (match["head"], match["first"])
-    return tuple(_in_korean(match, head, thing) for thing in (first, match["second"]))
+    sides = _AND.split(question.strip())
+    return _english(*sides) if len(sides) == 2 else _korean(question.split())
 
 
-def _in_english(match: re.Match[str], thing: str) -> str:
-    thing = thing if _OWNER.match(thing) else f"the {thing}"
-    verb = _TO_BE.search(match["head"])
-    head = "What " + ("are" if thing.endswith("s") else "is") if verb else match["head"]
-    return f"{head} {thing}{match['tail']}".rstrip(". ") + ("?" if verb else "")
+def _english(left: str, right: str) -> tuple[str, ...]:
+    mark = "?" if right.endswith("?") else ""
+    before, after = left.split(), _MARK.sub("", right).split()
+    owns = int(bool(after) and after[0].lower() in _OWNERS)
+    first, second = _last_thing(before), _first_thing(after[owns:])
+    rest = after[owns + len(second) :]
+    is_whole = not rest or rest[0].lower() in _BESIDE or _ENDS.search(second[-1] if second else "")
+    # "The room and board price": without a word that opens it, what comes first may belong to what ends the other.
+    if not first or not second or not is_whole or (not owns and len(first) < len(second)):
+        return ()
+    tail = " ".join(rest)
+    left = _WHAT_IS.sub(_what_is(first), left)
+    if not owns:
+        return _joined(left, tail, mark), _joined(*before[: -len(first)], *second, tail, mark)
+    verb = _what_is(second) if _WHAT_IS.match(left) else ""
+    return _joined(left, "" if _WITHIN.search(left) else tail, mark), _joined(verb, after[0], *second, tail, mark)
 
 
-def _in_korean(match: re.Match[str], head: str, thing: str) -> str:
-    pair = _PAIRS.get(match["particle"] or match["topic"] or "", "")
-    particle = pair and pair[0 if _is_closed(thing[-1]) else 1]
-    before, _, last = head.rstrip().rpartition(" ")
-    head = f"{before} ".lstrip() if thing.startswith(f"{last} ") else head  # "대출 권수와 대출 기간"
-    return f"{head}{thing}{particle}{match['tail'] or '?'}"
+def _what_is(thing: Sequence[str]) -> str:
+    return "What are " if thing[-1].endswith("s") else "What is "
 
 
-def _joins(word: str, joint: str) -> bool:
+def _joined(*parts: str) -> str:
+    return " ".join(" ".join(parts[:-1]).split()) + parts[-1]
+
+
+def _first_thing(words: Sequence[str]) -> list[str]:
+    taken: list[str] = []
+    for word in words[:_LONGEST]:
+        if word.lower() in _BESIDE:
+            break
+        taken.append(word)
+    return taken
+
+
+def _last_thing(words: Sequence[str]) -> list[str]:
+    taken: list[str] = []
+    for word in reversed(words[-_LONGEST:]):
+        plain = word.lower()
+        if plain in _VERBS_FOLLOW:
+            return taken[1:]
+        if plain in _OWNERS | _BESIDE or _ENDS.search(word):
+            break
+        taken.insert(0, word)
+    return taken
+
+
+def _korean(words: Sequence[str]) -> tuple[str, ...]:
+    for at in range(len(words) - 2, -1, -1):
+        joint = _JOINT.fullmatch(words[at])
+        if words[at] == "및" and at:
+            return _korean_parts(words[: at - 1], words[at - 1], words[at + 1 :])
+        if joint and _fits(joint["word"], joint["joint"]):
+            return _korean_parts(words[:at], joint["word"], words[at + 1 :])
+    return ()
+
+
+def _korean_parts(before: Sequence[str], first: str, after: Sequence[str]) -> tuple[str, ...]:
+    asks = next((place for place, word in enumerate(after) if _ASKS.match(word)), len(after))
+    thing, tail = after[:asks], " ".join(after[asks:])
+    last = _PARTICLE.fullmatch(thing[-1]) if thing else None
+    if not last or len(thing) > _LONGEST or any(map(_NO_NOUN.search, (first, last["word"], *thing[:-1]))):
+        return ()
+    if not tail and not after[-1].endswith("?"):
+        return ()
+    owners = [place for place, word in enumerate(before) if word.endswith("의")]
+    shared = before[: owners[-1] + 1] if owners else before[:-1] if len(before) > 1 else before
+    second = " ".join((*thing[:-1], last["word"]))
+    return tuple(
+        f"{' '.join((*head, noun))}{_particle(noun, last['particle'])} {tail or '?'}".replace(" ?", "?").strip()
+        for head, noun in ((before, first), (shared, second))
+    )
+
+
+def _particle(noun: str, particle: str | None) -> str:
+    return _PAIRS[particle][0 if _is_closed(noun[-1]) else 1] if particle else ""
+
+
+def _fits(word: str, joint: str) -> bool:
     """Whether the particle fits the end of the word: "효과" is a word of its own."""
-    return joint.endswith("및") or _is_closed(word[-1]) == (joint in ("과", "이랑"))
+    return joint in ("하고", ",") or _is_closed(word[-1]) == (joint in ("과", "이랑"))
 
 
 def _is_closed(letter: str) -> bool:

@@ -147,15 +147,18 @@ def test_a_type_is_matched_by_what_the_text_shows() -> None:
     [
         ("What is X1 and how often is it taken?", ("What is X1", "how often is it taken?")),
         ("스냅샷은 무엇이고 언제 만들어지나요?", ("스냅샷은 무엇이고", "언제 만들어지나요?")),
-        ("What are pros and cons?", ("What are pros and cons?",)),
+        ("What are the pros and cons?", ("What are the pros?", "What are the cons?")),
         (
             "What are the dose and the side effects of X1?",
             ("What is the dose of X1?", "What are the side effects of X1?"),
         ),
+        ("X1's battery life and noise level?", ("X1's battery life?", "X1's noise level?")),
+        ("Which rate and deposit do lamps have?", ("Which rate do lamps have?", "Which deposit do lamps have?")),
         (
-            "Tell me the price, the size and the colour.",
-            ("Tell me the price", "Tell me the size", "Tell me the colour"),
+            "I need the fee for a permit and the hours of the desk.",
+            ("I need the fee for a permit", "the hours of the desk"),
         ),
+        ("If I leave the car and cycle, what does the ferry cost?",) * 2,
         ("What is the health and safety policy of X1?", ("What is the health and safety policy of X1?",)),
         ("What is the difference between the pass and the ticket?",) * 2,
         (
@@ -164,6 +167,7 @@ def test_a_type_is_matched_by_what_the_text_shows() -> None:
         ),
         ("책 대출 권수와 대출 기간 알려줘", ("책 대출 권수 알려줘", "책 대출 기간 알려줘")),
         ("요금 및 시간은?", ("요금은?", "시간은?")),
+        ("램프 가격하고 결과 나오는 시기 좀 알려줘", ("램프 가격 좀 알려줘", "램프 결과 나오는 시기 좀 알려줘")),
         ("치료 효과 언제 나타나요?",) * 2,
         ("A1과 B2의 차이는 무엇인가요?",) * 2,
         ("감기약과 술을 같이 먹어도 되나요?",) * 2,
