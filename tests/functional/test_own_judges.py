@@ -93,15 +93,17 @@ def test_judges_named_in_settings_judge_passages_and_claims_in_both_languages(
     # The same judge the other way round: what it likes best is now what it likes least. It likes passages of the
     # other language, which translated words bring, so it sees none.
     doubting = "passage_judge=owner/doubting"
+    # The judge is one of several signals: at one threshold for both, what it says decides.
+    threshold = "incorrect_threshold=0.2"
     english = (documents / "lighthouse.md", documents / "harbour.md")
     cases = ((QUESTION, "90 days", english), ("던모어 등대의 등은 며칠마다 교체하나요?", "90일", (documents / "ko",)))
     for question, holds, own in cases:
-        found = asked(cli, own_index, *judges, question=question)
+        found = asked(cli, own_index, *judges, threshold, question=question)
         assert holds in found["answer"]
         assert found["verdict"] != "incorrect"
         place = tmp_path / holds
         assert cli("index", "add", *own, "--index", place, "--set", "embedder=none").code == 0
-        assert asked(cli, place, doubting, "preset=crag", question=question)["verdict"] == "incorrect"
+        assert asked(cli, place, doubting, threshold, "preset=crag", question=question)["verdict"] == "incorrect"
 
 
 def test_what_it_says_of_passages_decides(documents: Path, tmp_path: Path) -> None:

@@ -56,6 +56,10 @@ async def _judge_attempt(judge: Evaluator, state: AgentState, attempt: Attempt) 
     return replace(attempt, evaluation=evaluation, score=evaluation.overall)
 
 
+# A part that is answered in the one and not in the other makes more of a difference; a sentence beside the point makes less.
+_CLEARLY = 0.1
+
+
 async def better_of_quotation(state: AgentState, tools: Tools) -> Attempt | None:
     """The turn's best attempt, or the best extractive one if that is better than what is supported of it.
 
@@ -130,7 +134,7 @@ def _answers_better(quotation: Attempt, own: Attempt) -> bool:
     if one[:3] != other[:3] or judged is None or quotation.evaluation is None:
         return one > other
     supported = all(claim.status is ClaimStatus.SUPPORTED for claim in judged.claims)
-    return quotation.evaluation.completeness > judged.completeness if supported else one > other
+    return quotation.evaluation.completeness > judged.completeness + _CLEARLY if supported else one > other
 
 
 def _rank(attempt: Attempt) -> tuple[bool, bool, bool, float]:

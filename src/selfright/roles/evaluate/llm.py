@@ -20,7 +20,7 @@ from selfright.roles.evaluate.claims import claim_facts
 from selfright.roles.evaluate.completeness import AnswerReader
 from selfright.roles.evaluate.concerns import with_concerns
 from selfright.roles.evaluate.judgement_parsing import Judgement, SaidClaim, read_judgement
-from selfright.roles.evaluate.scoring import ADEQUATE_OVERALL, DEFAULT_THRESHOLD, Scores, is_contradicted
+from selfright.roles.evaluate.scoring import ADEQUATE_OVERALL, Scores, is_contradicted
 from selfright.roles.evaluate.wording import reason
 from selfright.roles.markers import without_marks
 from selfright.roles.model_calls import EVALUATION_SCHEMA, OUT_OF_REACH, JudgingMode
@@ -29,6 +29,9 @@ from selfright.roles.visible_text import letters, sources
 from selfright.roles.words import content_words
 
 _UNSTATED_CONFIDENCE = 0.5
+# Below this chance that a draft answers, the network is sure that it does not: of 900 short answers from groups that it
+# has not learnt from, 5 % of those that answer are below, and 26 % of those that answer another question.
+_ANSWERS_NOTHING = 0.17
 _DISPUTED_CONFIDENCE = 0.5
 _WORTH = {ClaimStatus.SUPPORTED: 1.0, ClaimStatus.UNKNOWN: 0.5, ClaimStatus.UNSUPPORTED: 0.0}
 # A claim quoted in part counts as quoted from this share of the sentence on.
@@ -175,7 +178,7 @@ class QualityEvaluator:
         draft, chance = request.draft, None
         if self.answering:
             chance = await asyncio.to_thread(self.answering.chance, request.question, draft)
-        if chance is None or chance >= DEFAULT_THRESHOLD:
+        if chance is None or chance >= _ANSWERS_NOTHING:
             return judged
         adequate = judged.answer_quality is AnswerQuality.ADEQUATE
         return replace(
