@@ -56,7 +56,7 @@ async def _judge_attempt(judge: Evaluator, state: AgentState, attempt: Attempt) 
     return replace(attempt, evaluation=evaluation, score=evaluation.overall)
 
 
-# A part that is answered in the one and not in the other makes more of a difference; a sentence beside the point makes less.
+# A part that only one of them answers makes more of a difference, a sentence beside the point less.
 _CLEARLY = 0.1
 
 
