@@ -1,11 +1,12 @@
 """Whether an answer that misses the very thing asked is noticed, offline: by the judge, or by a refusal.
 
-    python -m benchmarks.missing [--kept] [--list] [--preset full]
+    python -m benchmarks.missing [--kept] [--joined] [--list] [--preset full]
 
 ``half``: a question of two parts, and the documents answer one of them; what is missing is to be named. ``attribute``:
 the subject is in the documents, what is asked of it is not. ``whole``: all of it is there. The documents of a language
 are one index. Cases with odd numbers are for tuning; ``--kept`` asks those with even ones, which are about other
-documents. ``--list`` shows the cases that fail.
+documents. ``--joined`` asks for two things in one clause ("the price and the weight") instead; what joins one thing
+there counts as ``whole``. ``--list`` shows the cases that fail.
 """
 
 import argparse
@@ -163,10 +164,11 @@ def failures(asked: Sequence[tuple[Row, Answer]]) -> Iterator[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kept", action="store_true", help="ask the cases that are kept from tuning, and only these")
+    parser.add_argument("--joined", action="store_true", help="ask for two things in one clause")
     parser.add_argument("--list", action="store_true", help="show the cases that fail")
     parser.add_argument("--preset", choices=sorted(PRESETS), default="full")
     options = parser.parse_args()
-    cases = [case for case in read("cases") if is_kept(case) == options.kept]
+    cases = read("joined") if options.joined else [one for one in read("cases") if is_kept(one) == options.kept]
     documents = read("documents")
     asked: list[tuple[Row, Answer]] = []
     for name in LANGUAGES:
