@@ -338,8 +338,8 @@ LOWER_RISK, UPPER_RISK = 0.13, 0.15
 
 
 def thresholds(p: Array, y: Array, weight: Array) -> tuple[float, float]:
-    """(lower, upper): of sets below ``lower`` at most a tenth holds the answer, of those above ``upper`` a fifth does
-    not."""
+    """(lower, upper): of sets below ``lower`` at most ``LOWER_RISK`` hold the answer, of those above ``upper`` at most
+    ``UPPER_RISK`` do not."""
     order = np.argsort(p, kind="stable")
     p, y, weight = p[order], y[order], weight[order]
     below = np.cumsum(weight * y) / np.cumsum(weight)

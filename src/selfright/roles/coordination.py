@@ -1,7 +1,7 @@
 """Questions that ask for two things at once: "the price and the weight of the lamp", "램프의 가격과 무게는?".
 
 Each thing becomes a question of its own. What is compared, or asked of two things together, stays one question where
-that can be seen ("between", "A와 B의 차이", "A와 B를 같이"); where it cannot, an answer to the whole answers each.
+that can be seen ("between", "A와 B의 차이", "A와 B를 같이"). Elsewhere one sentence may answer both.
 """
 
 import re

@@ -184,3 +184,13 @@ def test_long_runs_of_blanks_do_not_hold_up_who_looks_for_parts() -> None:
     assert question_parts(f"What is{gap}it{gap}and how is it used?") == (f"What is{gap}it", "how is it used?")
     assert question_parts(f"세척은 무엇이고{gap}그리고 주기는 얼마인가요?") == ("세척은 무엇이고", "주기는 얼마인가요?")
     assert time.process_time() - began < 0.15
+
+
+@given(
+    st.lists(
+        st.sampled_from(("A1", "the", "and", ",", "및", "램프와", "값은", "알려줘", "of", "what", "?", "s")), max_size=9
+    )
+)
+def test_any_question_has_parts_that_say_something(words: list[str]) -> None:
+    question = " ".join(words)
+    assert all(question_parts(question)) or not question.strip()
