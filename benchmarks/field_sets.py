@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,9 @@ from selfright import Selfright
 from selfright.cli.experiment_report import lines as study_lines
 from selfright.cli.progress import bar
 from selfright.domain.text import has_hangul, language_of
-from selfright.evals.aggregation import STEPS, first_rank
 from selfright.evals.reading import load
 from selfright.evals.report.writing import write_report
-from selfright.evals.results import Row, Study
+from selfright.evals.results import Retrieved, Row, Study
 from selfright.evals.running import Plan, evaluate
 from selfright.evals.systems import of_presets
 from selfright.evals.writing import write
@@ -43,6 +43,8 @@ KINDS = {
 }
 STATED = {"correct": (0.20, False, "without the answer"), "incorrect": (0.10, True, "with the answer")}
 """The risk that the grader's thresholds state of a verdict, what makes it wrong, and how that is called."""
+STEPS = (*(field.name for field in fields(Retrieved)), "right")
+"""The steps of a turn, in their order."""
 LOOKED = STEPS.index("looked") + 1
 
 
@@ -96,6 +98,17 @@ def run(name: str, documents: Path, index: Path, options: argparse.Namespace) ->
     )
     with bar("Asking") as progress:
         return evaluate(plan, options.out, progress)
+
+
+def first_rank(row: Row) -> int | None:
+    """How many of ``STEPS`` a question got through; None where that is not known.
+
+    A step counts when it or a later one had a gold answer: what stands in the draft has been found, in whatever words.
+    """
+    if row.turn is None or row.turn.held is None:
+        return None
+    steps = (*astuple(row.turn.held), row.value("right") == 1.0)
+    return max((number for number, had in enumerate(steps, start=1) if had), default=0)
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:

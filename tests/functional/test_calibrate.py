@@ -95,7 +95,7 @@ def test_swapped_labels_are_recognised(cli: Cli, own_index: Path, tmp_path: Path
         made = [{**row, "claim": claim} for row, claim in zip(made, claims, strict=True)]
     command = ("calibrate", written(tmp_path / "swapped.jsonl", made), "--index", own_index, "--set", "embedder=none")
     done = cli(*command)
-    assert (done.code, done.out.count("look at the labels")) == (1, 1)
+    assert (done.code, done.err.count("look at the labels")) == (1, 1)
     assert re.search(r"the labels look swapped: the AUC of (?:passages|claims) is 0\.[0-3]\d\d", done.err)
     assert not list(own_index.glob("*calibration.json"))
     assert cli(*command, "--yes").code == 0

@@ -2,12 +2,15 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.field_sets import FIELD, KINDS, kind_of, problems
+from benchmarks.field_sets import FIELD, KINDS, first_rank, kind_of, problems
 from selfright.evals.reading import load
+from selfright.evals.results import Retrieved
+from tests.support.studies import row, turn
 
 SETS = sorted(place.parent for place in FIELD.glob("*/questions.jsonl"))
 DOCUMENTS = {"en/tea.md": "Tea is served\nat five. Biscuits are free.", "ko/차.md": "차는 다섯 시에 나옵니다."}
@@ -56,3 +59,24 @@ def asked(name: str, question: str, **fields: object) -> dict[str, object]:
 def test_what_is_wrong_with_a_question_is_said(question: dict[str, object], problem: str | None) -> None:
     found = list(problems([question], DOCUMENTS))
     assert [problem in one for one in found] == [True] if problem else not found
+
+
+NOTHING = Retrieved(*[False] * 5)
+
+
+@pytest.mark.parametrize(
+    ("held", "right", "steps"),
+    [
+        (NOTHING, 0.0, 0),
+        (replace(NOTHING, found=True), 0.0, 1),
+        (replace(NOTHING, found=True, looked=True, strips=True), 0.0, 3),
+        (replace(NOTHING, draft=True), 0.0, 4),  # a step counts when a later one had it
+        (replace(NOTHING, final=True), 0.0, 5),
+        (NOTHING, 1.0, 6),  # from a model's head, or in other words than those of the passages
+        (None, 1.0, None),
+    ],
+)
+def test_a_question_got_as_far_as_the_last_step_that_had_its_answer(
+    held: Retrieved | None, right: float, steps: int | None
+) -> None:
+    assert first_rank(row("q", {"right": right}, turn(held=held))) == steps

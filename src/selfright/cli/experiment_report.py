@@ -1,4 +1,4 @@
-"""A study in the terminal: tables on stdout, what became of each question, where the files are, what to do next."""
+"""A study in the terminal: tables on stdout, what became of each question, and where the files are."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -7,91 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from selfright.evals.results import Abstention, Comparison, Funnel, RunResult, Study
-    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
-
-_FEW_QUESTIONS = 50
-_WEAK_AUC = 0.7
-_OFF_BY = 0.1
-_MOST_OF = 0.75
-# Where a gold answer can be lost: in words, and what to do when most are lost there.
-_STEPS = {
-    "found": (
-        "in the ten best hits",
-        "search does not find them: look at the documents, the tokenizer or the embedder ('selfright search')",
-    ),
-    "looked": ("looked at", "they are found too far down: raise top_k or name collections"),
-    "strips": ("in the strips", "grading drops them: label some passages and run 'selfright calibrate'"),
-    "draft": ("in a draft", "they are at hand but not said: try a model that writes (llm=…)"),
-    "final": ("in the final answer", "they are drafted and not kept: look at such a turn with 'selfright trace show'"),
-    "right": (
-        "said and right",
-        "they are said and count as wrong: look at the gold answers, or add patterns",
-    ),
-}
-# Not "raise top_k": it brings more of the other language, too.
-_FOREIGN = (
-    "they are found too far down, most of them in {language}: ask in the language of the documents, or add some in that"
-)
-
-
-def of_study(study: "Study") -> str:
-    """What to do after an evaluation or an ablation."""
-    lead = next(iter(study.runs[0].summary)) if study.kind == "retrieval" else "right"
-    told = _comparison_line(study, lead)
-    loss = "" if study.kind == "retrieval" else _largest_loss(study)
-    questions = study.data.questions
-    few = f" ({questions} questions are few: the intervals are wide)" if questions < _FEW_QUESTIONS else ""
-    return f"advice: {told}{few}{f'; most right answers are lost where {loss}' if loss else ''}"
-
-
-def of_calibration(report: "CalibrationReport | ClaimReport") -> str:
-    """What to do after a calibration."""
-    from selfright.roles.calibration.refit import CalibrationReport
-
-    origin = report.calibration.origin
-    graded = isinstance(report, CalibrationReport)
-    if report.effect.looks_swapped:
-        return "advice: look at the labels: 1 is for what helps to answer, or bears the claim out, and 0 for the rest"
-    if report.after.auc == report.after.auc and report.after.auc < _WEAK_AUC:  # not where it is no number
-        weak = "passages that help from others" if graded else "supported claims from others"
-        setting = "passage_judge" if graded else "claim_judge"
-        return f"advice: the judge hardly tells {weak} (AUC under {_WEAK_AUC}): try one of your own ({setting}=…)"
-    if origin.questions < _FEW_QUESTIONS:
-        kind = "questions" if graded else "claims"
-        return f"advice: {origin.questions} {kind} are few; label {_FEW_QUESTIONS} or more and calibrate again"
-    if report.after.ece_mass > _OFF_BY:
-        return "advice: probabilities are still off by more than 0.1; label passages as a search of yours brings them"
-    if isinstance(report, CalibrationReport) and not report.calibration.certified:
-        return "advice: this fits, but the risk is not proved; add rows, and see 'selfright eval answers'"
-    return "advice: this fits; see what it changes in answers with 'selfright eval answers'"
-
-
-def _comparison_line(study: "Study", lead: str) -> str:
-    known = [(one, one.differences[lead]) for one in study.comparisons if lead in one.differences]
-    better = [one for one, found in known if found.low > 0]
-    worse = [one for one, found in known if found.high < 0]
-    if better:
-        best: Comparison = max(better, key=lambda one: one.differences[lead].mean)
-        return f"use '{best.other}': it is better than '{best.base}' here beyond chance"
-    if known and len(worse) == len(known):
-        return f"use '{known[0][0].base}': nothing else is as good here, beyond chance"
-    if known:
-        return f"no difference from '{known[0][0].base}' is beyond chance; take the cheaper one or ask more questions"
-    return "compare two presets or more ('--preset basic --preset full') to see what correcting changes"
-
-
-def _largest_loss(study: "Study") -> str:
-    funnels = study.runs[-1].funnels
-    lost = {step: [len(funnel.lost.get(step, ())) for funnel in funnels] for step in _STEPS}
-    step = max(lost, key=lambda name: sum(lost[name]))
-    if not sum(lost[step]):
-        return ""
-    if len(funnels) < 2 or max(lost[step]) < _MOST_OF * sum(lost[step]):
-        return _STEPS[step][1]
-    language = funnels[lost[step].index(max(lost[step]))].language
-    return _FOREIGN.format(language=language) if step == "looked" else f"{_STEPS[step][1]} (most of them in {language})"
-
+    from selfright.evals.results import Comparison, RunResult, Study
 
 _ANSWERS = (
     "right", "answered", "containment", "f1", "quality", "grounding", "iterations", "llm_calls", "tokens", "seconds",
@@ -103,7 +19,6 @@ _NAMED = (
 """The metrics of S0 §7 and S3 §10, and S2's saving."""
 
 _LONGEST = 40
-_MOST_IDS = 12
 
 
 def lines(study: "Study", files: Sequence[Path]) -> Iterator[str]:
@@ -126,7 +41,6 @@ def lines(study: "Study", files: Sequence[Path]) -> Iterator[str]:
         for run in study.runs:
             yield from _run(run)
     yield from (f"wrote {file}" for file in files)
-    yield of_study(study)
 
 
 def failures(study: "Study") -> int:
@@ -211,30 +125,13 @@ def _run(run: "RunResult") -> Iterator[str]:
     yield f"  verdicts: {_counts(run.verdicts)}; stopped: {_counts(run.stop_reasons)}"
     if (known := run.abstention) is not None:
         risk, coverage = _format(known.risk, ".0%"), _format(known.coverage, ".0%")
-        yield f"  {_outcomes(known)}; risk {risk} at coverage {coverage}, AURC {_format(known.aurc)}"
+        yield (
+            f"  answered right {known.answered_right}, wrong {known.answered_wrong}; refused rightly "
+            f"{known.refused_rightly}, wrongly {known.refused_wrongly}; risk {risk} at coverage {coverage}, "
+            f"AURC {_format(known.aurc)}"
+        )
     if times := run.quantiles.get("seconds"):
         yield f"  seconds a turn: median {times.p50:.2f}, 95th percentile {times.p95:.2f}"
-    for funnel in run.funnels:
-        yield from _funnel(funnel)
-
-
-def _outcomes(known: "Abstention | Funnel") -> str:
-    return (
-        f"answered right {known.answered_right}, wrong {known.answered_wrong}; refused rightly "
-        f"{known.refused_rightly}, wrongly {known.refused_wrongly}"
-    )
-
-
-def _funnel(one: "Funnel") -> Iterator[str]:
-    yield f"  {one.language}: {_outcomes(one)}"
-    if not one.asked:
-        return
-    yield f"    {'with a gold answer':22}{one.asked:>5}"
-    for step, (name, _) in _STEPS.items():
-        lost = one.lost[step]
-        more = f" and {len(lost) - _MOST_IDS} more" if len(lost) > _MOST_IDS else ""
-        shown = f"  lost here: {', '.join(lost[:_MOST_IDS])}{more}" if lost else ""
-        yield f"    {name:22}{one.kept[step]:>5}{shown}"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -1,24 +1,19 @@
-"""Rows → what a system did on the whole: means with intervals, counts, quantiles, and how well it knew its limits.
-
-The funnel tells where answers get lost on their way through a turn.
-"""
+"""Rows → what a system did on the whole: means with intervals, counts, quantiles, and how well it knew its limits."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, fields, replace
+from dataclasses import replace
 from typing import Any
 
 from selfright.domain.traces import Examined
 from selfright.evals.intervals import estimate, quantiles
 from selfright.evals.measures import Metric, Sample
 from selfright.evals.reading import Question
-from selfright.evals.results import Abstention, CurvePoint, Funnel, Quantiles, Retrieved, Row, RunResult
+from selfright.evals.results import Abstention, CurvePoint, Quantiles, Retrieved, Row, RunResult
 from selfright.evals.words import gold_in, has_gold, spoken_text
 
 RIGHT = "right"
-STEPS: Sequence[str] = (*(field.name for field in fields(Retrieved)), RIGHT)
-"""The steps of a turn, in their order."""
 
 
 def retrieved_gold(examined: Examined, question: Question) -> Retrieved | None:
@@ -37,48 +32,6 @@ def retrieved_gold(examined: Examined, question: Question) -> Retrieved | None:
         draft=has_texts(spoken_text(one.draft) for one in passes),
         final=has_texts([spoken_text(examined.final)]),
     )
-
-
-def first_rank(row: Row) -> int | None:
-    """How many of ``STEPS`` a question got through; None where that is not known.
-
-    A step counts when it or a later one had a gold answer: what stands in the draft has been found, in whatever words.
-    """
-    if row.turn is None or row.turn.held is None:
-        return None
-    steps = (*astuple(row.turn.held), row.value(RIGHT) == 1.0)
-    return max((number for number, had in enumerate(steps, start=1) if had), default=0)
-
-
-def funnels(rows: Sequence[Row]) -> tuple[Funnel, ...]:
-    """One for each language in which something was asked that can be right or wrong, ordered by name."""
-    known = [row for row in rows if row.turn and row.value(RIGHT) is not None]
-    languages = sorted({row.turn.language for row in known if row.turn})
-    return tuple(_funnel(name, [row for row in known if row.turn and row.turn.language == name]) for name in languages)
-
-
-def _funnel(language: str, rows: Sequence[Row]) -> Funnel:
-    got = [(row.question_id, steps) for row in rows if (steps := first_rank(row)) is not None]
-    return Funnel(
-        language=language,
-        asked=len(got),
-        kept={step: sum(steps >= number for _, steps in got) for number, step in enumerate(STEPS, start=1)},
-        lost={
-            step: tuple(name for name, steps in got if steps == number - 1)
-            for number, step in enumerate(STEPS, start=1)
-        },
-        **_outcomes(rows),
-    )
-
-
-def _outcomes(rows: Sequence[Row]) -> dict[str, int]:
-    counts = Counter((row.turn.abstained, row.value(RIGHT) == 1.0) for row in rows if row.turn)
-    return {
-        "answered_right": counts[False, True],
-        "answered_wrong": counts[False, False],
-        "refused_rightly": counts[True, True],
-        "refused_wrongly": counts[True, False],
-    }
 
 
 _SPREAD = ("seconds", "tokens", "llm_calls")
@@ -110,7 +63,6 @@ def aggregate(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
         qualities=_count(turn.judged.answer_quality if turn.judged else "not judged" for turn in turns),
         quantiles={name: Quantiles(*quantiles(found)) for name, found in spread.items()},
         abstention=abstention(run.rows),
-        funnels=funnels(run.rows),
     )
 
 
@@ -123,8 +75,12 @@ def abstention(rows: Sequence[Row]) -> Abstention | None:
     answered = [(turn.judged.overall if turn.judged else None, right) for turn, right in turns]
     risk = sum(not right for _, right in answered) / len(answered) if answered else None
     area, curve = _curve(answered, len(told))
+    counts = Counter((row.turn.abstained, row.value(RIGHT) == 1.0) for row in told if row.turn)
     return Abstention(
-        **_outcomes(told),
+        answered_right=counts[False, True],
+        answered_wrong=counts[False, False],
+        refused_rightly=counts[True, True],
+        refused_wrongly=counts[True, False],
         coverage=len(answered) / len(told),
         risk=risk,
         aurc=area,

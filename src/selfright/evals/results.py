@@ -196,28 +196,9 @@ class Abstention:
 
 
 @dataclass(frozen=True, slots=True)
-class Funnel:
-    """Where the answers to the questions of one language get lost, and what was said in the end.
-
-    The steps are those of ``Held``, and ``right``: said, and judged right. ``kept`` counts for each the questions that
-    got as far, of the ``asked`` with a gold answer; ``lost`` names those that got as far as the step before and no
-    further. The last four count as ``Abstention`` does, questions that cannot be answered among them.
-    """
-
-    language: str
-    asked: int
-    kept: Mapping[str, int]
-    lost: Mapping[str, tuple[str, ...]]
-    answered_right: int
-    answered_wrong: int
-    refused_rightly: int
-    refused_wrongly: int
-
-
-@dataclass(frozen=True, slots=True)
 class RunResult:
     """One system of a study. ``verdicts``, ``stop_reasons`` and ``qualities`` count rows; ``complete`` is false when
-    rows are missing because a budget was spent. ``funnels`` has one for each language that was asked in.
+    rows are missing because a budget was spent.
     """
 
     system: str
@@ -232,7 +213,6 @@ class RunResult:
     qualities: Mapping[str, int] = field(default_factory=dict)
     quantiles: Mapping[str, Quantiles] = field(default_factory=dict)
     abstention: Abstention | None = None
-    funnels: tuple[Funnel, ...] = ()
 
     def mean(self, metric: str) -> float | None:
         """A metric's mean; None where it was not measured."""

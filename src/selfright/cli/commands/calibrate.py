@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from selfright.cli.commands.options import index_option, json_option, opening, set_option, tell
-from selfright.cli.experiment_report import of_calibration
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
@@ -63,7 +62,7 @@ def calibrate(selfright: "Selfright", labelled: Path, out: Path | None, risk: fl
     stored = {"stored": str(path) if path else None, "harms": harms(report)}
     form = {**figures, **stored, "files": [str(file) for file in files]}
     told = [f"stored in {path}" if path else "not stored", *(f"wrote {file}" for file in files)]
-    tell(form, [*_lines(report), *told, of_calibration(report)], as_json=as_json)
+    tell(form, [*_lines(report), *told], as_json=as_json)
     if path is None:
         raise InputError(
             f"the calibration would make judging worse: {'; '.join(harms(report))}; look at the labels and add rows, "

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.errors import MissingExtra
-from selfright.evals.aggregation import STEPS
 from selfright.evals.report import findings
 from selfright.evals.report.charts import charts
 from selfright.evals.report.findings import main_metric, outcome
@@ -56,8 +55,6 @@ def _contents(study: Study) -> dict[str, Any]:
         "main": main_metric(study),
         "metrics": list(dict.fromkeys(name for run in study.runs for name, found in run.summary.items() if found.n)),
         "outcome": outcome,
-        "steps": STEPS,
-        "watched": any(funnel.asked for run in study.runs for funnel in run.funnels),
         "rows": rows,
         "flags": _differing(study),
         "expected": list(_expectations(study)),

@@ -1,8 +1,8 @@
-"""The funnel of ``eval answers``: an index where each step of a turn loses a question that is known beforehand."""
+"""Rows of ``eval answers``: an index where each step of a turn loses a question that is known beforehand."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,7 @@ from selfright.domain.flags import Flags
 from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, Grading, QueryClass
 from selfright.domain.passages import Hit, Language, Refinement
 from selfright.domain.tools import Tools
-from selfright.evals.aggregation import STEPS
-from selfright.evals.report.writing import page
-from selfright.evals.results import read_study
-from selfright.evals.writing import redact
+from selfright.evals.results import Retrieved, read_study
 from selfright.flow.evidence import whole
 from selfright.flow.strategies import CorrectiveRAGStrategy
 from selfright.wiring.engine import Engine
@@ -87,9 +84,7 @@ def leaking(tools: Tools) -> Tools:
     )
 
 
-@pytest.fixture
-def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> tuple[Mapping[str, Any], str, Path]:
-    """What ``--json`` says of the run, what the terminal says, and the folder of its files."""
+def test_each_step_loses_the_question_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
     monkeypatch.setenv("SELFRIGHT_EMBEDDER", "none")
     folder, index, out = tmp_path / "clocks", tmp_path / "index", tmp_path / "out"
     folder.mkdir()
@@ -112,35 +107,15 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> tuple
     with monkeypatch.context() as patched:
         patched.setattr(Engine, "turn", lambda *a, **k: replace(t := turn(*a, **k), tools=leaking(t.tools)))
         command = ("eval", "answers", path, "--index", index, "--preset", "full", "--set", "top_k=1", "--workers", 1)
-        done = cli(*command, "--out", out, "--json")
+        done = cli(*command, "--out", out)
         assert done.code == 0, done.err
-        told = cli(*command, "--out", out)  # all rows are kept, and nothing is asked again
-    return json.loads(done.out), told.out, out
+    assert "answered right 1, wrong 5; refused rightly 1, wrongly 1" in done.out
 
-
-def test_each_step_loses_the_question_of_its_name(measured: tuple[Mapping[str, Any], str, Path]) -> None:
-    said, told, out = measured
-    (funnel,) = said["runs"][0]["funnels"]
-    assert funnel["lost"] == {step: [step] for step in STEPS}
-    assert list(funnel["kept"].values()) == [6, 5, 4, 3, 2, 1]
-    assert (funnel["language"], funnel["asked"]) == ("en", 7)
-    outcomes = ("answered_right", "answered_wrong", "refused_rightly", "refused_wrongly")
-    assert [funnel[name] for name in outcomes] == [1, 5, 1, 1]
-
-    assert "en: answered right 1, wrong 5; refused rightly 1, wrongly 1" in told
-    lines = [" ".join(line.split()) for line in told.splitlines()]
-    for line in (
-        "in the ten best hits 6 lost here: found",
-        "looked at 5 lost here: looked",
-        "said and right 1 lost here: right",
-    ):
-        assert line in lines
-
-    study = read_study(out / "study.json")
-    assert study.runs[0].funnels[0].kept["draft"] == 3
-    report = (out / "report.html").read_text(encoding="utf-8")
-    assert "Where answers get lost" in report
-    assert "Who winds the clock of Corfe?" in report.split('id="funnel"')[1].split("</section>")[0]
-    bare = page(redact(study)).split('id="funnel"')[1].split("</section>")[0]
-    assert "<code><bdi>final</bdi></code>" in bare
-    assert "Corfe" not in bare
+    held = {row.question_id: row.turn and row.turn.held for row in read_study(out / "study.json").runs[0].rows}
+    steps = [field.name for field in fields(Retrieved)]
+    for name in PLACES.keys() | {"looked", "found"}:
+        one = held[name]
+        assert one is not None
+        had = [getattr(one, step) for step in steps]
+        assert had == [step < (steps.index(name) if name in steps else len(steps)) for step in range(len(steps))]
+    assert held["none"] is held["unknown"] is None
