@@ -6,13 +6,12 @@ Later ones override earlier ones. An unknown name is an error that suggests the 
 import dataclasses
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, get_args
-
-import platformdirs
 
 from selfright.domain.chat import Job
 from selfright.domain.errors import SettingsError, UnknownName
@@ -37,7 +36,13 @@ _NO_SETTINGS = re.compile(r"api_key|ui_(service|reports)|service_(host|port(_\w+
 
 def default_home() -> Path:
     """The default folder of sessions, profiles, traces and caches; ``SELFRIGHT_HOME`` overrides it."""
-    return Path(platformdirs.user_data_dir("selfright", appauthor=False))
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif os.path.isabs(given := os.environ.get("XDG_DATA_HOME", "")):
+        base = Path(given)
+    else:
+        base = Path.home() / ("Library/Application Support" if sys.platform == "darwin" else ".local/share")
+    return base / "selfright"
 
 
 @dataclass(frozen=True, slots=True)

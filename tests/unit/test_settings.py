@@ -1,17 +1,41 @@
 """Settings: file, then environment, then options; unknown names are refused."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from selfright.domain.errors import SelfrightError, SettingsError, UnknownName, UsageError
 from selfright.evals.systems import from_grid
-from selfright.settings import SETTING_NAMES, Settings, load_settings
+from selfright.settings import SETTING_NAMES, Settings, default_home, load_settings
 from tests.support.scripted.catalogue import read_rules
 
 REPOSITORY = Path(__file__).parents[2]
 READ_BY_PEOPLE = ("docs", "deploy", "src", "README.md", "README.ko.md")
+
+
+@pytest.mark.parametrize(
+    ("system", "variables", "folder"),
+    [
+        ("linux", {}, "/u/ana/.local/share/selfright"),
+        ("linux", {"XDG_DATA_HOME": "/data"}, "/data/selfright"),
+        ("linux", {"XDG_DATA_HOME": "data"}, "/u/ana/.local/share/selfright"),
+        ("darwin", {}, "/u/ana/Library/Application Support/selfright"),
+        ("darwin", {"XDG_DATA_HOME": "/data"}, "/data/selfright"),
+        ("win32", {}, "/u/ana/AppData/Local/selfright"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/selfright"),
+    ],
+)
+def test_the_home_folder_is_where_the_system_keeps_data(
+    system: str, variables: dict[str, str], folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/u/ana", **variables}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", system)
+    assert default_home() == Path(folder)
 
 
 def test_the_last_source_wins(tmp_path: Path) -> None:
