@@ -1,6 +1,6 @@
 """``selfright index reembed``: new vectors for an index, also when it was killed on the way."""
 
-import importlib.util
+import importlib
 import json
 import os
 import random
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from selfright import Selfright
 from selfright.cli.commands.demo import _forget_if_outdated
-from selfright.domain.errors import IncompatibleIndex, IndexBusy, NotAnIndex, StoreError, UsageError
+from selfright.domain.errors import IncompatibleIndex, IndexBusy, StoreError
 from selfright.domain.passages import Language
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Store
@@ -26,13 +26,10 @@ from selfright.retrieval.preparing import text_to_index
 from selfright.retrieval.reembedding import ReembedReport, reembed
 from selfright.retrieval.schema import IndexMeta
 from selfright.retrieval.stores.embedded import EmbeddedStore
-from selfright.retrieval.stores.opening import open_store
 from selfright.wiring import encoders
 from selfright.wiring.encoders import make_embedder
-from selfright.wiring.transfers import reembed as reembed_at
 from tests.functional.conftest import Cli
 from tests.support import points
-from tests.support.contents import contents
 from tests.support.crashing import CONTEXT
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER, batch, create_store, find, random_text
@@ -293,82 +290,6 @@ def test_without_room_it_says_so_and_loses_nothing(source: Path, most: int) -> N
     check_new(source, before)
 
 
-# Elsewhere
-
-
-@pytest.fixture(params=["folder", "postgres", "milvus"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an index that is not there yet."""
-    if request.param == "folder":
-        return str(tmp_path / "there")
-    if request.param == "postgres":
-        return f"{request.getfixturevalue('database')}?schema=renewed"
-    if importlib.util.find_spec("pymilvus") is None or importlib.util.find_spec("milvus_lite") is None:
-        pytest.skip("pymilvus and milvus-lite are not installed")
-    return f"milvus://{tmp_path}/renewed.db"
-
-
-def _there_and_die(source: Path, to: str) -> None:
-    calls = 0
-
-    def die() -> None:
-        nonlocal calls
-        calls += 1
-        if calls == 3:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    from selfright.retrieval import preparing
-    from selfright.wiring import transfers
-
-    transfers._BATCH, preparing._BATCH = 4, 4
-    reembed_at(source, to, TOKENIZER, Other(die))
-
-
-def test_in_another_place_the_old_one_stays_as_it_is(source: Path, place: str, tmp_path: Path) -> None:
-    with open_old(source) as store:
-        before, vectors = texts_of(store), contents(store)
-    process = CONTEXT.Process(target=_there_and_die, args=(source, place))
-    process.start()
-    process.join(120)
-    assert process.exitcode == -signal.SIGKILL
-    embedder = Other()
-    report = reembed_at(source, place, TOKENIZER, embedder)
-    assert (report.before, report.embedder, report.documents) == ("word-hashes", "other", DOCUMENTS + 1)
-    assert report.vectors == report.passages
-    with open_store(place, TOKENIZER, Other()) as store:
-        assert texts_of(store) == before
-        for info in store.documents():
-            for passage in store.passages_of(info.id):
-                wanted = embedder.embed([text_to_index(passage)])[0]
-                assert np.allclose(store.vectors_of(info.id)[passage.id], wanted, atol=1e-6)
-    with open_old(source) as store:
-        assert contents(store) == vectors
-    with pytest.raises(UsageError, match="already"):
-        reembed_at(place, str(tmp_path / "again"), TOKENIZER, Other())
-    if "://" in place:
-        with pytest.raises(UsageError, match="--to"):
-            reembed_at(place, None, TOKENIZER, WordHashes())
-    else:
-        with pytest.raises(IncompatibleIndex):
-            reembed_at(place, place, TOKENIZER, WordHashes())
-    with pytest.raises(NotAnIndex, match="holds documents already"):
-        reembed_at(source, place, TOKENIZER, Other())
-    back = reembed_at(place, str(tmp_path / "back"), TOKENIZER, WordHashes())
-    assert back.vectors < back.passages  # Korean ones have none
-    with open_old(tmp_path / "back") as store:
-        assert contents(store) == vectors
-
-
-@pytest.mark.parametrize("to", ["ftp://host/index", "milvus:///nowhere", "postgresql://nobody@127.0.0.1:1/none"])
-def test_an_address_that_cannot_be_used_is_named_and_nothing_is_lost(source: Path, to: str) -> None:
-    with open_old(source) as store:
-        before = contents(store)
-    with pytest.raises((UsageError, StoreError)):
-        reembed_at(source, to, TOKENIZER, Other())
-    with open_old(source) as store:
-        assert contents(store) == before
-
-
 # From outside
 
 
@@ -384,7 +305,6 @@ def test_from_the_command_line(cli: Cli, documents: Path, tmp_path: Path, home_f
     (home_folder / "home").mkdir(parents=True)
     index = ("--index", tmp_path / "index")
     assert cli("index", "add", documents, *index, "--set", "embedder=none").code == 0
-    (tmp_path / "index" / "calibration.json").write_text(json.dumps({"origin": {"grader": "words+gone"}}))
     for words in (("search", "lamp"), ("ask", "How often is the lamp changed?"), ("serve", "--port", "0")):
         refused = cli(*words, *index, "--set", "embedder=e5")
         assert (refused.code, refused.out) == (1, "")
@@ -404,10 +324,12 @@ def test_from_the_command_line(cli: Cli, documents: Path, tmp_path: Path, home_f
     assert done.code == 0, done.err
     assert "none → multilingual-e5-small-q4" in done.out
     assert "in no language" not in done.err
-    assert "calibration.json was made for none and is gone" in done.err
     found = json.loads(cli("search", "lamp", *index, "--set", "embedder=e5", "--json").out)
     assert found[0]["dense"]
     assert "already" in cli("index", "reembed", *index, "--set", "embedder=e5").out
+    elsewhere = cli("index", "reembed", "--index", "postgresql://nobody@127.0.0.1:1/none")
+    assert elsewhere.code == 2
+    assert "import --no-vectors" in elsewhere.err
     missing = cli("index", "reembed", "--index", tmp_path / "missing")
     assert missing.code == 1
     assert "there is no index" in missing.err

@@ -219,14 +219,13 @@ class DocumentMethods:
             store, Path(folder), passages=passages, dimension=dimension, force=force, progress=progress, total=total
         )
 
-    def reembed(self, to: str | Path | None = None, *, progress: "Progress | None" = None) -> "ReembedReport":
+    def reembed(self, *, progress: "Progress | None" = None) -> "ReembedReport":
         """Embeds every passage again with the configured embedder; everything else stays.
 
-        In a folder, the new vectors replace the old ones in one step. ``to`` builds an index in another place instead,
-        and is required for an index on a server. Raises ``UsageError`` if ``to`` is missing or there is no embedder,
-        and ``StoreError`` when a disk is full.
+        The new vectors replace the old ones in one step. Raises ``UsageError`` for an index on a server, and
+        ``StoreError`` when a disk is full.
         """
-        return self._engine.reembed(None if to is None else str(to), progress)
+        return self._engine.reembed(progress)
 
     def remove(self, document_ids: str | Sequence[str]) -> list[str]:
         """Removes documents, by their ids as given or composed (NFC); returns the ids that existed."""

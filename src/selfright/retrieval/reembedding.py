@@ -27,10 +27,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class ReembedReport:
-    """What was done: where the index is, its embedder ``before`` and now, its figures.
-
-    ``dropped`` names the calibrations that went because they held for the embedder before.
-    """
+    """What was done: where the index is, its embedder ``before`` and now, its figures."""
 
     location: str
     before: str
@@ -38,7 +35,6 @@ class ReembedReport:
     documents: int
     passages: int
     vectors: int
-    dropped: tuple[str, ...] = ()
 
 
 def reembed(

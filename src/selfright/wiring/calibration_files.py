@@ -1,9 +1,9 @@
-"""The calibrations of an index: stored in its folder, read by the judges, dropped when they fit no more."""
+"""The calibrations of an index: stored in its folder, read by the judges they were made for."""
 
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,20 +56,6 @@ class CalibrationFiles:
     def claims(self, judge: str) -> ClaimCalibration | None:
         """The same for the evaluator's calibration of claims."""
         return self._fitting(ClaimCalibration.file, read_claim_calibration, judge)
-
-    def drop_unfitting(self, judges: Mapping[str, Callable[[], str]]) -> tuple[str, ...]:
-        """Removes the calibrations that were made for others than these judges, by file; gives back the files' names.
-
-        One that cannot be read stays, so that the next question reports it.
-        """
-        dropped = []
-        for file, name in judges.items():
-            stored = self._read(file)
-            origin = stored.get("origin") if isinstance(stored, dict) else None
-            if isinstance(origin, dict) and origin.get("grader") != name():
-                (self._folder / file).unlink()
-                dropped.append(file)
-        return tuple(dropped)
 
     def _fitting(self, file: str, read: Callable[[Any, str], Fit], name: str) -> Fit | None:
         path, stored = self._folder / file, self._read(file)

@@ -85,26 +85,21 @@ class Engine:
         """A copy of the compiled graph of a preset."""
         return compile_cached(find_preset(preset_name or self.settings.preset).name).copy()
 
-    def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
-        """Gives the index the vectors of the embedder that is set, where it lies or in the place ``to``.
+    def reembed(self, progress: "Progress | None") -> "ReembedReport":
+        """Gives the index in a folder the vectors of the embedder that is set."""
+        from selfright.retrieval.locations import locate
+        from selfright.retrieval.reembedding import reembed
 
-        Calibrations for another embedder go with its vectors.
-        """
-        from selfright.wiring.transfers import reembed
-
-        index = self.index
+        index, place = self.index, locate(self.settings.index)
         index.check_own()
-        if index.embedder is None and self.settings.embedder != "none":
+        if place.engine != "embedded" or place.path is None:
             raise UsageError(
-                "no embedder is installed that could make vectors; name one with embedder=…, or with embedder=none "
-                "have the index searched by words alone"
+                f"{place.shown} is kept by its engine, where new vectors cannot take the place of the old ones at "
+                "once: 'selfright index export' it, then 'selfright index import --no-vectors' into another place"
             )
         index.close_store()
-        report = reembed(self.settings.index, to, index.tokenizer, index.cached_embedder, progress)
-        if to is not None:
-            return report
         self._made = None
-        return replace(report, dropped=self.judging.drop_unfitting())
+        return reembed(place.path, index.tokenizer, index.cached_embedder, progress)
 
     def flags_said(self, given: Mapping[str, object]) -> dict[str, object]:
         """The flags that the settings, or over them the call, say."""

@@ -138,15 +138,6 @@ class JudgeService:
             return report, None
         return report, self._files.store(report.calibration)
 
-    def drop_unfitting(self) -> tuple[str, ...]:
-        """Removes the index's calibrations that hold for other judges than those of now; gives back their names."""
-        if self._files is None:
-            return ()
-        from selfright.wiring.calibration_files import FILES
-
-        names = (lambda: self._grader_name), (lambda: self._claims_name)
-        return self._files.drop_unfitting(dict(zip(FILES, names, strict=True)))
-
     @property
     def _grader_name(self) -> str:
         """What a calibration of grading holds for: weights, by checksum, and the networks they are used with.

@@ -130,7 +130,7 @@ class OpenIndex:
 
     @cached_property
     def embedder(self) -> Embedder | None:
-        """What the user gave, or the encoder that ships; None when its weights are not installed and nobody insists."""
+        """What the user gave, else the one that is set; None for ``none``."""
         from selfright.wiring.encoders import resolve_embedder
 
         return resolve_embedder(self.settings.embedder, self.overrides.embeddings)

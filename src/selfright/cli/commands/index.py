@@ -98,22 +98,22 @@ def compact(selfright: "Selfright", as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--to", metavar="LOCATION", help="Build the index with new vectors there, and leave this one unchanged.")
 @on_index
 @json_option
-def reembed(selfright: "Selfright", to: str | None, as_json: bool) -> None:
+def reembed(selfright: "Selfright", as_json: bool) -> None:
     """Embed every passage again with the configured embedder.
 
-    Until all vectors are ready, the index is searched as before, but not changed. An index on a server needs --to.
+    Until all vectors are ready, the index is searched as before, but not changed. For an index on a server, use
+    'export', and 'import --no-vectors' into another place.
     """
     from selfright.cli.progress import bar
 
     with bar("Embedding") as progress:
-        report = selfright.reembed(to, progress=progress)
+        report = selfright.reembed(progress=progress)
     if as_json:
         tell(asdict(report), (), as_json=True)
         return
-    if to is None and report.before == report.embedder:
+    if report.before == report.embedder:
         click.echo(f"{report.location} has vectors of {report.embedder} already")
     else:
         click.echo(f"{report.location}: {report.before} → {report.embedder}")
@@ -122,10 +122,6 @@ def reembed(selfright: "Selfright", to: str | None, as_json: bool) -> None:
     lacking = report.passages - report.vectors
     if lacking and report.vectors:
         say(f"{lacking:,} passages are in no language that {report.embedder} knows")
-    for name in report.dropped:
-        say(f"{name} was made for {report.before} and is gone: run 'selfright calibrate' again")
-    if to is not None:
-        say("calibrations stay with the old index: run 'selfright calibrate' for this one")
 
 
 @click.group()
