@@ -5,7 +5,7 @@ import math
 import time
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,8 +18,8 @@ MIB = 2**20
 class Limits:
     """Settings ``serve_*`` and what hangs on them. Times are seconds, sizes bytes.
 
-    ``turns`` run at once, of one key half of them; ``queue`` more wait, at most ``wait_s``. Of one key ``turns_each``
-    run or wait, its searches among them.
+    ``turns`` run at once, ``queue`` more wait, at most ``wait_s``; of one key half of each, and ``turns_each`` in all,
+    its searches among them.
     ``rate`` is how many requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and
     ``guess_burst`` are the same of wrong keys from one address. ``spool_bytes`` is what all uploads together may take
     while they come in and wait, None for four of the largest; ``held_bytes`` the same of all other bodies.
@@ -141,34 +141,24 @@ class UploadLimiter:
             yield self._readers
 
 
-@dataclass(eq=False, slots=True)
-class _Waiter:
-    key: str
-    place: asyncio.Future[None]
-
-
 class TurnLimiter:
     """Lets so many turns run at once, has a bounded number wait, and refuses the rest.
 
-    A key runs half of the turns at most, so that there is always room for others. Of those who wait, the one whose key
-    runs the fewest turns comes first. Where no more can wait, the key that has the most turns is refused.
+    A key runs half of the turns and fills half of the queue at most, so that there is always room for others.
     """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self.running = 0
         self._of_key: Counter[str] = Counter()  # turns that run or wait, and searches
-        self._running: Counter[str] = Counter()
-        self._waiting: list[_Waiter] = []
-
-    @property
-    def running(self) -> int:
-        """How many turns run."""
-        return self._running.total()
+        self._waiting: Counter[str] = Counter()
+        self._places = asyncio.Semaphore(limits.turns)
+        self._halves: dict[str, asyncio.Semaphore] = {}
 
     @property
     def waiting(self) -> int:
         """How many turns wait for a place."""
-        return len(self._waiting)
+        return self._waiting.total()
 
     async def acquire(self, key: str) -> ExitStack:
         """The right to run a turn, held until the stack is closed; it comes now or when it is one's turn.
@@ -177,8 +167,20 @@ class TurnLimiter:
         """
         with ExitStack() as held:
             held.enter_context(self.searching(key))
-            await self._place(key)
-            held.callback(self._leave, key)
+            places = [self._places]
+            if key != LOCAL_KEY:
+                half = asyncio.Semaphore(math.ceil(self._limits.turns / 2))
+                places.insert(0, self._halves.setdefault(key, half))
+            with self._queued(key) if any(place.locked() for place in places) else nullcontext():
+                try:
+                    async with asyncio.timeout(self._limits.wait_s):
+                        for place in places:
+                            await place.acquire()
+                            held.callback(place.release)
+                except TimeoutError:
+                    raise Refused(503, "overloaded", "the service is full; try again later", retry_after=10) from None
+            self.running += 1
+            held.callback(self._leave)
             return held.pop_all()
 
     @contextmanager
@@ -195,47 +197,22 @@ class TurnLimiter:
             self._of_key[key] -= 1
             if not self._of_key[key]:
                 del self._of_key[key]
+                self._halves.pop(key, None)
 
-    async def _place(self, key: str) -> None:
-        waiter = _Waiter(key, asyncio.get_running_loop().create_future())
-        self._waiting.append(waiter)
-        self._admit()
-        if len(self._waiting) > self._limits.queue:
-            self._refuse_one()
+    @contextmanager
+    def _queued(self, key: str) -> Iterator[None]:
+        """While a turn waits for a place. Raises ``Refused`` (503) where no more may wait."""
+        queue = self._limits.queue
+        own = queue if key == LOCAL_KEY else math.ceil(queue / 2)
+        if self.waiting >= queue or self._waiting[key] >= own:
+            raise Refused(503, "overloaded", "the service is full; try again in a moment", retry_after=2)
+        self._waiting[key] += 1
         try:
-            async with asyncio.timeout(self._limits.wait_s):
-                await waiter.place
-        except BaseException as error:
-            if waiter in self._waiting:
-                self._waiting.remove(waiter)
-            elif not waiter.place.cancelled() and waiter.place.exception() is None:  # the place came at this moment
-                self._leave(key)
-            if isinstance(error, TimeoutError):
-                raise Refused(503, "overloaded", "the service is full; try again later", retry_after=10) from None
-            raise
+            yield
+        finally:
+            self._waiting[key] -= 1
+            if not self._waiting[key]:
+                del self._waiting[key]
 
-    def _admit(self) -> None:
-        half = math.ceil(self._limits.turns / 2)
-        while self.running < self._limits.turns:
-            open_to = [each for each in self._waiting if each.key == LOCAL_KEY or self._running[each.key] < half]
-            able = [each for each in open_to if not each.place.done()]
-            if not able:
-                return
-            first = min(able, key=lambda waiter: self._running[waiter.key])  # the oldest of several
-            self._waiting.remove(first)
-            self._running[first.key] += 1
-            first.place.set_result(None)
-
-    def _refuse_one(self) -> None:
-        """Takes the newest of those of the key with the most turns out of the queue."""
-        last = max(reversed(self._waiting), key=lambda waiter: self._of_key[waiter.key])
-        self._waiting.remove(last)
-        if not last.place.done():
-            full = "the service is full; try again in a moment"
-            last.place.set_exception(Refused(503, "overloaded", full, retry_after=2))
-
-    def _leave(self, key: str) -> None:
-        self._running[key] -= 1
-        if not self._running[key]:
-            del self._running[key]
-        self._admit()
+    def _leave(self) -> None:
+        self.running -= 1

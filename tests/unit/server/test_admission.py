@@ -78,37 +78,28 @@ def test_one_key_cannot_take_all_places() -> None:
     asyncio.run(story())
 
 
-def test_one_key_leaves_half_of_the_places_and_is_the_one_that_is_refused() -> None:
+def test_one_key_leaves_half_of_the_places_and_of_the_queue() -> None:
     async def story() -> None:
         limiter = TurnLimiter(Limits(turns=4, queue=2, turns_each=10))
         held = [await limiter.acquire("a"), await limiter.acquire("a")]
-        waiting = [asyncio.create_task(limiter.acquire("a")) for _ in range(2)]
+        waiting = asyncio.create_task(limiter.acquire("a"))
         await asyncio.sleep(0)
-        assert (limiter.running, limiter.waiting) == (2, 2)
+        assert (limiter.running, limiter.waiting) == (2, 1)
+        with pytest.raises(Refused) as caught:
+            await limiter.acquire("a")
+        assert caught.value.status_code == 503
         held += [await limiter.acquire("b"), await limiter.acquire("c")]  # at once
         other = asyncio.create_task(limiter.acquire("b"))
-        await asyncio.gather(waiting[1], return_exceptions=True)
-        assert isinstance(waiting[1].exception(), Refused)  # not the one that came last: its key has the most
-        held[0].close()
+        await asyncio.sleep(0)
+        assert (limiter.running, limiter.waiting) == (4, 2)
         held[2].close()
-        held += [await waiting[0], await other]
+        held.append(await other)  # another key's place does not help the first one, which has its half
+        assert not waiting.done()
+        held[0].close()
+        held.append(await waiting)
         for permit in held:
             permit.close()
         assert (limiter.running, limiter.waiting) == (0, 0)
-
-    asyncio.run(story())
-
-
-def test_of_those_who_wait_the_key_with_the_fewest_turns_is_next() -> None:
-    async def story() -> None:
-        limiter = TurnLimiter(Limits(turns=2, queue=4, turns_each=10))
-        first, held = await limiter.acquire("a"), await limiter.acquire("b")
-        late = [asyncio.create_task(limiter.acquire(key)) for key in "bc"]
-        await asyncio.sleep(0)
-        first.close()
-        (await late[1]).close()
-        held.close()
-        (await late[0]).close()
 
     asyncio.run(story())
 
