@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from selfright import Selfright
+from tests.support.uploads import take_in
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_added_crawled_and_sent_documents_are_told_apart(notes: Path, tmp_path: 
     with Selfright.open(path=tmp_path / "index", home=tmp_path / "home", embedder="none") as selfright:
         selfright.add([notes])
         selfright.add([crawl], origin="web")
-        selfright.take_in(sent, "sent.jsonl")
+        take_in(selfright, sent, "sent.jsonl")
         assert origins(selfright) == {"kiln.md": "index", "page.md": "web", "row": "upload"}
         answer = selfright.ask("How much does the kiln K3 weigh?", preset="basic")
     assert "90 kilograms" in answer.answer
@@ -42,5 +43,5 @@ def test_what_was_sent_answers_when_nothing_else_does(notes: Path, tmp_path: Pat
     sent.write_text("# Glazes\n\nThe glaze G7 melts at 1,240 degrees.\n", encoding="utf-8")
     with Selfright.open(path=tmp_path / "index", home=tmp_path / "home", embedder="none") as selfright:
         selfright.add([notes])
-        selfright.take_in(sent, "glaze.md")
+        take_in(selfright, sent, "glaze.md")
         assert "1,240 degrees" in selfright.ask("At how many degrees does the glaze G7 melt?", preset="crag").answer

@@ -18,6 +18,7 @@ from selfright.retrieval.preparing import text_to_index
 from selfright.wiring import uploads
 from selfright.wiring.uploads import UploadReport, read_upload
 from tests.support.embedders import WordHashes
+from tests.support.uploads import take_in
 
 TEXT = "The kiln of the pottery is fired with oak."
 
@@ -26,7 +27,7 @@ def send(selfright: Selfright, folder: Path, name: str, content: str, **options:
     """As the service does it: from a file whose own name says nothing."""
     path = (folder / "8f14e45fceea167a").with_suffix(Path(name).suffix)
     path.write_text(content, encoding="utf-8")
-    return selfright.take_in(path, name, **options)  # type: ignore[arg-type]  # told apart by name
+    return take_in(selfright, path, name, **options)  # type: ignore[arg-type]  # told apart by name
 
 
 def counts(report: UploadReport) -> tuple[int, int, int]:
@@ -71,18 +72,18 @@ def check_vectors(selfright: Selfright, embedder: WordHashes, query: str) -> Non
     assert [hit.cosine for hit in hits] == pytest.approx([float(text @ asked) for text in texts], abs=0.01)
 
 
-@pytest.mark.parametrize("is_cached", [False, True])
-def test_what_was_embedded_ahead_is_not_embedded_while_it_is_stored(tmp_path: Path, is_cached: bool) -> None:
-    """Whether or not vectors are cached, and none a second time for what is stored as it is."""
+def test_what_was_embedded_ahead_is_not_embedded_again(tmp_path: Path) -> None:
+    """And nothing is embedded for what is stored as it is."""
     rows, embedder = tmp_path / "kilns.csv", WordHashes()
     rows.write_text("kiln,wood\n" + "".join(f"K{n},oak {n}\n" for n in range(600)))
-    embedder.identified = is_cached
     with Selfright.open(tmp_path / "index", embeddings=embedder, home=tmp_path / "home") as selfright:
         with closing(selfright.read_upload(rows, "kilns.csv")) as upload:
             selfright.embed_upload(upload)
             ahead = len(embedder.embedded)
             assert ahead == len(set(embedder.embedded))
-            assert selfright.store_upload(upload).passages == ahead == len(embedder.embedded)
+            assert selfright.store_upload(upload).passages == ahead
+        selfright.embed()
+        assert len(embedder.embedded) == ahead
         check_vectors(selfright, embedder, "K77 oak 77")
         embedder.embedded.clear()
         with closing(selfright.read_upload(rows, "kilns.csv")) as upload:
@@ -101,7 +102,7 @@ def test_a_file_of_too_many_passages_is_refused(tmp_path: Path, monkeypatch: pyt
     with Selfright.open(tmp_path / "index", embedder="none") as selfright:
         with pytest.raises(UnreadableFile, match="more than 50 passages; split it"):
             selfright.read_upload(sheet(tmp_path, 60_000), "kilns.csv")
-        assert selfright.take_in(sheet(tmp_path, 100), "kilns.csv").added
+        assert take_in(selfright, sheet(tmp_path, 100), "kilns.csv").added
 
 
 @pytest.mark.parametrize("step", ["read", "embed", "store"])
@@ -109,7 +110,7 @@ def test_when_the_time_is_over_nothing_of_a_file_stays(tmp_path: Path, step: str
     embedder, deadline = WordHashes(), Deadline(600)
     path = sheet(tmp_path, 6_000)
     with Selfright.open(tmp_path / "index", embeddings=embedder, home=tmp_path / "home") as selfright:
-        selfright.take_in(sheet(tmp_path, 10), "before.csv")
+        take_in(selfright, sheet(tmp_path, 10), "before.csv")
         if step == "read":
             deadline.call_off()
         began = time.monotonic()
@@ -144,16 +145,16 @@ def test_an_upload_whose_embedding_failed_can_be_embedded_again(tmp_path: Path) 
         return embed(texts)
 
     embedder.embed = fails_once  # type: ignore[method-assign]
-    embedder.identified = False  # so that no vector is cached
     with (
-        Selfright.open(tmp_path / "index", embeddings=embedder) as selfright,
+        Selfright.open(tmp_path / "index", embeddings=embedder, home=tmp_path / "home") as selfright,
         closing(selfright.read_upload(rows, "kilns.jsonl")) as upload,
     ):
         with pytest.raises(ModelError, match="unavailable"):
             selfright.embed_upload(upload)
         selfright.embed_upload(upload)
         assert selfright.store_upload(upload).passages == 600
-        assert len(embedder.embedded) == 16 + 600
+        selfright.embed()
+        assert len(embedder.embedded) == 600
         check_vectors(selfright, embedder, "K599 oak 599")
 
 

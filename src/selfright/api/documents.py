@@ -1,7 +1,6 @@
 """What ``Selfright`` does with the documents of its index."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -115,23 +114,10 @@ class DocumentMethods:
             return sync(folders, None, None, said, progress)
         return sync(folders, None, made, said, progress)
 
-    def take_in(
-        self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False
-    ) -> "UploadReport":
-        """Adds one uploaded file under ``name``; documents of other collections are never replaced.
-
-        With ``apart`` the document is named ``collection/name``, so names reveal nothing about other collections. The
-        file is not needed afterwards. Raises ``UnreadableFile``.
-        """
-        with closing(self.read_upload(path, name)) as upload:
-            report = self.store_upload(upload, collection=collection, apart=apart)
-        self.embed()
-        return report
-
     def read_upload(self, path: str | Path, name: str, deadline: Deadline | None = None) -> "ReadUpload":
-        """The first half of ``take_in``: reads the file, which may take minutes, and leaves the index alone.
+        """Reads a file that somebody sent as ``name``, which may take minutes; ``store_upload`` adds it to the index.
 
-        Close what it gives. Raises ``UnreadableFile``, as the other half does, also when the ``deadline`` is over.
+        Close what it gives. Raises ``UnreadableFile``, as storing it does, also when the ``deadline`` is over.
         """
         from selfright.wiring.uploads import read_upload
 
@@ -141,8 +127,8 @@ class DocumentMethods:
     def embed_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> None:
         """Embeds what was read, so that ``store_upload``, called with the same options, holds the index for less time.
 
-        Optional: ``store_upload`` embeds what is not embedded, or where ``embeds_later`` leaves it to ``embed``. Does
-        nothing without an embedder.
+        Optional, and without effect where vectors are not cached: ``store_upload`` embeds what is not embedded, or
+        where ``embeds_later`` leaves it to ``embed``.
         """
         from selfright.wiring.uploads import embed_upload
 
@@ -150,11 +136,14 @@ class DocumentMethods:
             return
         index, where = self._engine.index, collection_name(readable(collection))
         store = index.open(create=True)  # no work is done for one that could not take it
-        if index.cached_embedder is not None:
-            embed_upload(upload, index.cached_embedder, where, store, apart=apart)
+        if index.embedding_cache is not None:
+            embed_upload(upload, index.embedding_cache, where, store, apart=apart)
 
     def store_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> "UploadReport":
-        """The second half of ``take_in``: adds what was read; other changes of the index wait meanwhile."""
+        """Adds what was read; other changes of the index wait meanwhile. Documents of other collections stay.
+
+        With ``apart`` a document is named ``collection/name``, so names reveal nothing about other collections.
+        """
         from selfright.wiring.uploads import store_upload
 
         index, where = self._engine.index, collection_name(readable(collection))

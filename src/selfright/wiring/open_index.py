@@ -61,7 +61,6 @@ class OpenIndex:
         self._store: OpenedStore | None = None
         self._looked_after: OpenedStore | None = None
         self._searchers: dict[tuple[str, int], Retriever] = {}
-        self._embeddings: CachedEmbedder | None = None
 
     def retriever(self, scope: Scope, flags: Flags | None = None) -> ScopedRetriever:
         """What searches within ``scope``, as the flags say; without them as the settings do."""
@@ -117,8 +116,8 @@ class OpenIndex:
     def close(self) -> None:
         """Closes the index."""
         self.close_store()
-        if self._embeddings is not None:
-            self._embeddings.close()
+        if cache := self.__dict__.get("embedding_cache"):
+            cache.close()
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
@@ -141,17 +140,19 @@ class OpenIndex:
         return known() if known else None
 
     @cached_property
-    def cached_embedder(self) -> Embedder | None:
-        """What the index embeds with, and judges sentences of passages: vectors are kept, for other processes and
-        indexes too, where a name tells whose they are."""
+    def embedding_cache(self) -> "CachedEmbedder | None":
+        """The embedder with its vectors kept, for other processes too; None where no name tells whose they are."""
         embedder = self.embedder
         if embedder is None or not getattr(embedder, "identified", True):
-            return embedder
+            return None
         from selfright.llm.embedding_cache import CachedEmbedder
 
-        path = self.settings.home / "cache" / "embeddings.sqlite"
-        self._embeddings = CachedEmbedder(embedder, path, _CACHED_BYTES)
-        return self._embeddings
+        return CachedEmbedder(embedder, self.settings.home / "cache" / "embeddings.sqlite", _CACHED_BYTES)
+
+    @property
+    def cached_embedder(self) -> Embedder | None:
+        """What the index embeds with, and judges sentences of passages."""
+        return self.embedding_cache or self.embedder
 
     @property
     def is_foreign(self) -> bool:

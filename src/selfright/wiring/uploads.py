@@ -1,19 +1,17 @@
 """Ingestion wired: files that somebody sent, read in a process of their own, and files prepared on a cluster."""
 
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-import numpy as np
-
 from selfright.background import Deadline
 from selfright.domain.errors import UnreadableFile
-from selfright.domain.passages import Document, Passage
-from selfright.domain.ports import Embedder, Library
+from selfright.domain.passages import Document
+from selfright.domain.ports import Library
 from selfright.ingest import ocr
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.naming import Known
@@ -21,13 +19,12 @@ from selfright.ingest.parallel import ReadDocument, decode_item, encode_item
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.sandbox import Bounds, read_apart
 from selfright.processes import receive, send
-from selfright.retrieval.preparing import embedder_languages, text_hash, text_to_index
+from selfright.retrieval.preparing import embedder_languages, text_to_index
 from selfright.retrieval.stores.opening import words_first
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from selfright.domain.stores import Store
+    from selfright.llm.embedding_cache import CachedEmbedder
 
 _MIB = 2**20
 _LIMITS = FileLimits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB, ocr_seconds=240.0)
@@ -62,9 +59,6 @@ class ReadUpload:
         self.count = self.passages = 0
         self._name, self._deadline = name, deadline or Deadline()
         self._kept: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # ``close`` closes it
-        self._vectors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        self._places: dict[bytes, slice] = {}  # which of its numbers are a vector, by the hash of the text
-        self._numbers = 0
 
     def keep(self, reading: ReadDocument) -> None:
         """Adds a document."""
@@ -91,26 +85,9 @@ class ReadUpload:
             assert isinstance(reading, ReadDocument)
             yield reading
 
-    def keep_vectors(self, texts: Sequence[str], matrix: "NDArray[np.float32]") -> None:
-        """Adds the vectors of indexed texts, one row for each."""
-        for text, row in zip(texts, np.asarray(matrix, dtype=np.float32), strict=True):
-            self._places[text_hash(text)] = slice(self._numbers, self._numbers + len(row))
-            self._numbers += len(row)
-            self._vectors.write(row.tobytes())
-        self._vectors.flush()
-
-    def vectors(self, passages: Iterable[Passage]) -> "dict[str, NDArray[np.float32]]":
-        """The vectors of passages by id, as far as they were made; they are read from the disk as they are used."""
-        if not self._places:
-            return {}
-        numbers = np.asarray(np.memmap(self._vectors, dtype=np.float32, mode="r"))
-        places = {passage.id: self._places.get(text_hash(text_to_index(passage))) for passage in passages}
-        return {name: numbers[place] for name, place in places.items() if place is not None}
-
     def close(self) -> None:
         """Forgets the documents."""
         self._kept.close()
-        self._vectors.close()
 
 
 def read_upload(path: Path, name: str, deadline: Deadline) -> ReadUpload:
@@ -135,8 +112,10 @@ def read_upload(path: Path, name: str, deadline: Deadline) -> ReadUpload:
     return upload
 
 
-def embed_upload(upload: ReadUpload, embedder: Embedder, collection: str, library: Library, *, apart: bool) -> None:
-    """Embeds the passages of what was read and ``library`` does not have: storing them then takes no time for that."""
+def embed_upload(
+    upload: ReadUpload, embedder: "CachedEmbedder", collection: str, library: Library, *, apart: bool
+) -> None:
+    """Embeds the passages of what was read and ``library`` does not have: storing them then finds their vectors."""
     languages = embedder_languages(embedder)
     texts = (
         text_to_index(passage)
@@ -148,7 +127,7 @@ def embed_upload(upload: ReadUpload, embedder: Embedder, collection: str, librar
     )
     while some := list(dict.fromkeys(islice(texts, _EMBEDDED))):
         upload.check()
-        upload.keep_vectors(some, embedder.embed(some))
+        embedder.embed(some)
 
 
 def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Store"], *, apart: bool) -> UploadReport:
@@ -202,10 +181,9 @@ def _put(upload: ReadUpload, batch: dict[str, ReadDocument], store: "Store", rep
         report.added += before is None
         report.replaced += before is not None
         ready.append((document, reading.passages(reading.document)))
-    every = [passage for _, passages in ready for passage in passages]
-    report.passages += len(every)
+    report.passages += sum(len(passages) for _, passages in ready)
     if ready:
-        words_first(store).put(ready, upload.vectors(every))
+        words_first(store).put(ready)
     batch.clear()
 
 

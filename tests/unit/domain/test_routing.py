@@ -10,6 +10,7 @@ from selfright.domain.errors import InputError
 from selfright.domain.routing import collection_name
 from selfright.ingest.syncing import SyncOptions
 from selfright.server.keys import make_key
+from tests.support.uploads import take_in
 
 UNSEEN = ["a\0b", "a\nb", "a\r\nb", "a\u202eb", "a\u200bb", "a\u2066b", "a\ufeffb", "a\u2028b", "a\x1bb", "\ud800"]
 
@@ -34,7 +35,7 @@ def test_every_door_asks(name: str, tmp_path: Path) -> None:
             with pytest.raises(InputError):
                 door(tmp_path / "a.md", collection=name)
         with pytest.raises(InputError):
-            selfright.take_in(tmp_path / "a.md", "a.md", collection=name)
+            take_in(selfright, tmp_path / "a.md", "a.md", collection=name)
         with pytest.raises(InputError):
             selfright.describe_collection(name, "Letters.")
     with pytest.raises(InputError):
