@@ -11,7 +11,7 @@ import pytest
 from selfright.server.keys import KeyRing
 from selfright.wire.answers import DoneEvent
 from selfright.wire.client import Client
-from tests.support.service import QUESTION, Running, serving, write_index
+from tests.support.service import QUESTION, Running, http_client, serving, write_index
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 from streamlit.runtime.context import ContextProxy
@@ -107,12 +107,12 @@ def test_a_service_that_is_gone_is_told_in_one_line(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_evidence_of_an_answer_is_told_with_exact_places(service: Running) -> None:
-    with Client(service.url) as client:
+    with Client(service.url) as client, http_client(service.url) as http:
         *_, done = client.stream(QUESTION)
         assert isinstance(done, DoneEvent)
         assert done.evidence
         for passage in done.evidence:
-            document = client.document(passage.document_id).text
+            document = http.get(f"/v1/documents/{passage.document_id}").json()["text"]
             assert document[passage.start : passage.end] == passage.text
             assert passage.strips
             assert all(passage.start <= strip.start < strip.end <= passage.end for strip in passage.strips)
@@ -210,7 +210,7 @@ def removing() -> None:
     say_once(memory())
     with report_errors(memory()):
         if "missing" in st.session_state:
-            service(memory()).document(st.session_state["missing"])
+            service(memory()).delete_document(st.session_state["missing"])
     show_documents()
 
 

@@ -1,4 +1,4 @@
-"""The client of the service: all that a page, a script or another program needs to talk to a Selfright over HTTP.
+"""The client of the service: what the page, and a script that asks and uploads, need to talk to it over HTTP.
 
 >>> with Client("http://127.0.0.1:8000") as client:      # doctest: +SKIP
 ...     print(client.ask("How do I install it?").answer)
@@ -15,7 +15,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from selfright.domain.errors import MissingExtra, ServiceError, ServiceUnreachable
 from selfright.domain.text import several
 from selfright.domain.traces import Rating
-from selfright.domain.turns import Erased
 from selfright.schemas import AnswerReply
 from selfright.wire import answers, user_data
 from selfright.wire.forwarding import forwarding_header
@@ -27,8 +26,7 @@ __all__ = ["AskOptions", "Client", "Rating", "ServiceError", "ServiceUnreachable
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 TIMEOUT_S = 330.0  # longer than a turn may take
-ME = "me"
-_ASK = "/v1/ask"
+_ASK, _PROFILE = "/v1/ask", "/v1/profiles/me"
 _CONNECT_S = 5.0
 R = TypeVar("R")
 File = str | Path | tuple[str, bytes]
@@ -89,28 +87,15 @@ class Client:
                     return
         raise ServiceUnreachable("the stream broke off before the answer was complete; ask again")
 
-    def search(self, query: str, k: int = 10, collections: str | Iterable[str] = ()) -> list[answers.Hit]:
-        """The passages nearest to a query, best first."""
-        body = answers.SearchRequest(query=query, k=k, collections=list(several(collections)))
-        return self._send(answers.SearchReply, "POST", "/v1/search", body).hits
-
-    def documents(
-        self, collection: str | None = None, after: str = "", limit: int = 100, named: str = ""
-    ) -> answers.DocumentsReply:
+    def documents(self, after: str = "", limit: int = 100, named: str = "") -> answers.DocumentsReply:
         """A page of the documents; with ``named`` of those that have it in their title or id."""
-        return self._send(
-            answers.DocumentsReply, "GET", "/v1/documents", None,
-            limit=limit, named=named or None, after=after or None, collection=collection,
-        )  # fmt: skip
-
-    def document(self, document_id: str) -> answers.DocumentReply:
-        """A document with its text."""
-        return self._send(answers.DocumentReply, "GET", f"/v1/documents/{_quote(document_id)}")
+        page = {"after": after, "limit": limit, "named": named}
+        return self._send(answers.DocumentsReply, "GET", "/v1/documents", params=page)
 
     def upload(self, files: File | Iterable[File], collection: str | None = None) -> answers.UploadReply:
         """Adds files to the index, into ``collection`` or the one that the key is for."""
         form = {"collection": collection} if collection else {}
-        return self._read(answers.UploadReply, "POST", "/v1/documents", files=_parts(files), data=form)
+        return self._send(answers.UploadReply, "POST", "/v1/documents", files=_parts(files), data=form)
 
     def delete_document(self, document_id: str) -> None:
         """Removes a document."""
@@ -128,69 +113,30 @@ class Client:
         """What was said in a conversation."""
         return self._send(user_data.SessionReply, "GET", f"/v1/sessions/{_quote(name)}")
 
-    def forget(self, name: str | None = None) -> int:
-        """Deletes a conversation, or all of them; gives back how many there were."""
-        path = "/v1/sessions" if name is None else f"/v1/sessions/{_quote(name)}"
-        return self._send(user_data.DeletedReply, "DELETE", path).deleted
+    def forget(self, name: str) -> int:
+        """Deletes a conversation; gives back how many there were."""
+        return self._send(user_data.DeletedReply, "DELETE", f"/v1/sessions/{_quote(name)}").deleted
 
-    def profile(self, user: str = ME, language: str = "en") -> user_data.ProfileReply:
-        """What is remembered of one, or of another user for an admin's key."""
-        return self._send(user_data.ProfileReply, "GET", f"/v1/profiles/{_quote(user)}", language=language)
+    def profile(self, language: str = "en") -> user_data.ProfileReply:
+        """What is remembered of one, with its summary in a language."""
+        return self._send(user_data.ProfileReply, "GET", _PROFILE, params={"language": language})
 
-    def correct_profile(self, facts: Mapping[str, Any], user: str = ME, language: str = "en") -> user_data.ProfileReply:
+    def correct_profile(self, facts: Mapping[str, Any]) -> user_data.ProfileReply:
         """Corrects a profile: what is given for a kind takes the place of what stood; an empty value ends it."""
-        path, body = f"/v1/profiles/{_quote(user)}", user_data.Facts(facts=dict(facts))
-        return self._send(user_data.ProfileReply, "PATCH", path, body, language=language)
+        return self._send(user_data.ProfileReply, "PATCH", _PROFILE, user_data.Facts(facts=dict(facts)))
 
-    def erase_profile(self, user: str = ME, name: str | None = None, value: str | None = None) -> int:
-        """Erases a profile for good, or one kind or value of it; gives back how many facts went."""
-        return self._send(
-            user_data.DeletedReply, "DELETE", f"/v1/profiles/{_quote(user)}", name=name, value=value
-        ).deleted
-
-    def erase_user(self, user: str = ME) -> Erased:
-        """Erases all that is kept of a user: conversations, profile, traces."""
-        return self._send(Erased, "DELETE", f"/v1/users/{_quote(user)}")
-
-    def traces(self, limit: int = 50) -> list[user_data.TraceReply]:
-        """The kept traces, the newest first."""
-        return self._send(user_data.TracesReply, "GET", "/v1/traces", limit=limit).traces
-
-    def trace(self, trace_id: str) -> user_data.TraceReply:
-        """The path of one turn."""
-        return self._send(user_data.TraceReply, "GET", f"/v1/traces/{_quote(trace_id)}")
+    def erase_profile(self) -> int:
+        """Erases a profile for good; gives back how many facts went."""
+        return self._send(user_data.DeletedReply, "DELETE", _PROFILE).deleted
 
     def rate(self, trace_id: str, rating: Rating | None) -> user_data.RatingReply:
         """Says whether an answer helped; None takes it back."""
         path = f"/v1/traces/{_quote(trace_id)}/rating"
         return self._send(user_data.RatingReply, "POST", path, user_data.RatingRequest(rating=rating))
 
-    def replay(
-        self,
-        trace_id: str,
-        preset: str | None = None,
-        flags: Mapping[str, answers.Flag] | None = None,
-        start_at: str | None = None,
-    ) -> user_data.ReplayReply:
-        """A recorded turn run again with other flags, or another preset, from a node on."""
-        body = user_data.ReplayRequest(preset=preset, flags=dict(flags or {}), start_at=start_at)
-        return self._send(user_data.ReplayReply, "POST", f"/v1/traces/{_quote(trace_id)}/replay", body)
-
-    def delete_traces(self, trace_id: str | None = None) -> int:
-        """Deletes a trace, or all of the user's; returns how many there were."""
-        path = "/v1/traces" if trace_id is None else f"/v1/traces/{_quote(trace_id)}"
-        return self._send(user_data.DeletedReply, "DELETE", path).deleted
-
     def me(self) -> user_data.WhoReply:
         """Who one is to the service, and what it offers."""
         return self._send(user_data.WhoReply, "GET", "/v1/me")
-
-    def ready(self) -> bool:
-        """Whether the service can be used; false also when it cannot be reached."""
-        try:
-            return self._send(user_data.HealthReply, "GET", "/readyz").status == "ok"
-        except ServiceError:
-            return False
 
     def close(self) -> None:
         """Closes the connections."""
@@ -202,15 +148,9 @@ class Client:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _send(
-        self, reply: type[R], method: str, path: str, body: BaseModel | None = None, **query: str | int | None
-    ) -> R:
-        """The reply to a request; what is None in ``query`` is left out."""
-        content = {} if body is None else {"json": _body(body)}
-        given = {name: value for name, value in query.items() if value is not None}
-        return self._read(reply, method, path, params=given, **content)
-
-    def _read(self, reply: type[R], method: str, path: str, **content: Any) -> R:
+    def _send(self, reply: type[R], method: str, path: str, body: BaseModel | None = None, **content: Any) -> R:
+        if body is not None:
+            content["json"] = _body(body)
         with _reachable():
             response = self._http.request(method, path, **content)
         if response.status_code >= 300:
