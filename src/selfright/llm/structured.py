@@ -1,13 +1,13 @@
 """How an object is asked for: what a model can do, tried once and remembered; and what each attempt sends next.
 
-The ladder goes from a JSON schema that the provider enforces, to a tool call, to plain text with the fields described
-in the prompt. The last rung works with any model.
+The ladder goes from a JSON schema that the provider enforces, to a tool call, to plain text with the schema in the
+prompt. The last rung works with any model.
 """
 
 import json
 import logging
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ MOST_MODELS = 200
 VERSION = 1
 _LONGEST_NAME = 300
 _LARGEST_FILE = 1_000_000  # bytes
-_DEEPEST = 4
 
 log = logging.getLogger(__name__)
 
@@ -94,64 +93,10 @@ def write_models(path: Path, models: Mapping[str, Any]) -> None:
     write_atomically(path, text.encode("utf-8", "surrogatepass"))
 
 
-_WORDS: dict[Language, dict[str, str]] = {
-    "en": {
-        "lead": "Answer with one JSON object only, without any other text. Its fields:",
-        "number": "number", "integer": "whole number", "string": "string", "boolean": "true or false", "null": "null",
-        "array": "list", "object": "object", "any": "any value",
-        "or": " or ", "one of": "one of {values}", "range": "{kind} from {low} to {high}",
-        "items": "list, each item: {kind}", "optional": "may be left out",
-    },
-    "ko": {
-        "lead": "다른 말은 쓰지 말고 JSON 객체 하나로만 답하세요. 필드는 다음과 같습니다.",
-        "number": "숫자", "integer": "정수", "string": "문자열", "boolean": "true 또는 false", "null": "null",
-        "array": "목록", "object": "객체", "any": "아무 값",
-        "or": " 또는 ", "one of": "{values} 중 하나", "range": "{low} 이상 {high} 이하의 {kind}",
-        "items": "목록, 각 항목: {kind}", "optional": "생략 가능",
-    },
-}  # fmt: skip
-
-
-def in_words(schema: Mapping[str, Any], language: Language) -> str:
-    """The end of a prompt for a model that takes no schema: what to answer with, one line for each field.
-
-    Always the same for the same schema. Understands objects, lists, enums, ranges, alternatives and local references.
-    """
-    return "\n".join([_WORDS[language]["lead"], *_fields(schema, schema, language, 0)])
-
-
-def _fields(schema: Mapping[str, Any], root: Mapping[str, Any], language: Language, depth: int) -> Iterator[str]:
-    words = _WORDS[language]
-    required = schema.get("required") or schema.get("properties", ())
-    for name, given in schema.get("properties", {}).items():
-        field = _resolve(given, root)
-        optional = "" if name in required else f", {words['optional']}"
-        meaning = f": {field['description']}" if field.get("description") else ""
-        yield f'{"  " * depth}- "{name}" ({_kind(field, root, words)}{optional}){meaning}'
-        inner = _resolve(field.get("items", field), root)
-        if depth < _DEEPEST:
-            yield from _fields(inner, root, language, depth + 1)
-
-
-def _kind(field: Mapping[str, Any], root: Mapping[str, Any], words: Mapping[str, str]) -> str:
-    if "enum" in field or "const" in field:
-        values = ", ".join(json.dumps(value, ensure_ascii=False) for value in field.get("enum", [field.get("const")]))
-        return words["one of"].format(values=values)
-    if options := field.get("anyOf") or field.get("oneOf"):
-        return words["or"].join(_kind(_resolve(option, root), root, words) for option in options)
-    kinds = field.get("type", "any")
-    kind = words["or"].join(words.get(name, name) for name in ([kinds] if isinstance(kinds, str) else kinds))
-    if "minimum" in field and "maximum" in field:
-        return words["range"].format(kind=kind, low=field["minimum"], high=field["maximum"])
-    items = field.get("items")
-    return words["items"].format(kind=_kind(_resolve(items, root), root, words)) if items else kind
-
-
-def _resolve(field: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The definition behind a local reference; a description beside the reference wins."""
-    name = str(field.get("$ref", "")).removeprefix("#/$defs/")
-    return {**root.get("$defs", {}).get(name, {}), **field} if name else field
-
+_LEADS: Mapping[Language, str] = {
+    "en": "Answer with one JSON object only, without any other text. Its JSON schema:",
+    "ko": "다른 말은 쓰지 말고 JSON 객체 하나로만 답하세요. JSON 스키마는 다음과 같습니다.",
+}
 
 _WRONG_MODE = (400, 404, 422)
 
@@ -196,12 +141,13 @@ class AttemptPlan:
 
     @property
     def to_send(self) -> ChatRequest:
-        """The request, with its schema in words where the model gets it in no other way or did not keep to it."""
+        """The request, with its schema in the prompt where the model gets it in no other way or did not keep to it."""
         schema = self.request.schema
         if schema is None or not (self._again or self.mode is Mode.TEXT):
             return self.request
-        words = in_words(schema, language_of(self.request.system))
-        return replace(self.request, user=f"{self.request.user}\n\n{words}")
+        lead = _LEADS[language_of(self.request.system)]
+        said = json.dumps(dict(schema), ensure_ascii=False)
+        return replace(self.request, user=f"{self.request.user}\n\n{lead}\n{said}")
 
     def goes_on(self, error: ModelUnavailable | ModelRejected | ReplyUnusable) -> bool:
         """Whether another attempt may help; it is then due, changed by what the error tells."""

@@ -154,8 +154,9 @@ def test_an_unreadable_object_is_asked_for_once_more_in_words() -> None:
     one = turn("I would say 0.8.", GOOD)
     assert one.ask(OBJECT).data == {"score": 0.8, "reason": "fits"}
     assert one.backend.modes == [Mode.SCHEMA, Mode.TEXT]
-    assert '- "score" (number)' not in one.backend.seen[0][0].user
+    assert '"score"' not in one.backend.seen[0][0].user
     assert one.backend.seen[1][0].user.startswith("This.\n\nAnswer with one JSON object only")
+    assert '"required": ["score", "reason"]' in one.backend.seen[1][0].user
     one = turn("never")
     with pytest.raises(ReplyUnusable, match="score, reason"):
         one.ask(OBJECT)
@@ -168,7 +169,7 @@ def test_a_mode_that_is_known_to_work_is_kept_for_the_second_chance() -> None:
     one = turn("garbage", RawReply("", arguments=GOOD), capabilities=known)
     one.ask(OBJECT)
     assert one.backend.modes == [Mode.TOOL, Mode.TOOL]
-    assert '- "score" (number)' in one.backend.seen[1][0].user
+    assert '"score": {"type": "number"' in one.backend.seen[1][0].user
 
 
 def test_one_unreadable_reply_does_not_change_what_others_learned() -> None:

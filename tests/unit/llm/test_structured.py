@@ -3,12 +3,11 @@
 import json
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from selfright.llm.backend import Mode
-from selfright.llm.structured import LADDER, Capabilities, in_words
+from selfright.llm.structured import LADDER, Capabilities
 
 
 def test_the_ladder_begins_where_it_worked(tmp_path: Path) -> None:
@@ -85,49 +84,3 @@ def test_threads_may_learn_together(tmp_path: Path) -> None:
         thread.join()
     read = Capabilities(tmp_path / "models.json")
     assert all(read.mode(f"openai:{number}") is Mode.TOOL for number in range(20))
-
-
-SCHEMA: dict[str, Any] = {
-    "title": "Judgement",
-    "type": "object",
-    "properties": {
-        "score": {"type": "number", "minimum": 0, "maximum": 1, "description": "how well it fits"},
-        "label": {"enum": ["good", "나쁨"]},
-        "missing": {"type": "array", "items": {"type": "string"}},
-        "passages": {"type": "array", "items": {"$ref": "#/$defs/Passage"}},
-        "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-    },
-    "required": ["score", "label", "missing", "passages"],
-    "$defs": {
-        "Passage": {"type": "object", "properties": {"id": {"type": "integer"}, "relevant": {"type": "boolean"}}}
-    },
-}
-
-ENGLISH = """Answer with one JSON object only, without any other text. Its fields:
-- "score" (number from 0 to 1): how well it fits
-- "label" (one of "good", "나쁨")
-- "missing" (list, each item: string)
-- "passages" (list, each item: object)
-  - "id" (whole number)
-  - "relevant" (true or false)
-- "note" (string or null, may be left out)"""
-
-KOREAN = """다른 말은 쓰지 말고 JSON 객체 하나로만 답하세요. 필드는 다음과 같습니다.
-- "score" (0 이상 1 이하의 숫자): how well it fits
-- "label" ("good", "나쁨" 중 하나)
-- "missing" (목록, 각 항목: 문자열)
-- "passages" (목록, 각 항목: 객체)
-  - "id" (정수)
-  - "relevant" (true 또는 false)
-- "note" (문자열 또는 null, 생략 가능)"""
-
-
-def test_a_schema_in_words() -> None:
-    assert in_words(SCHEMA, "en") == ENGLISH
-    assert in_words(SCHEMA, "ko") == KOREAN
-
-
-def test_a_schema_that_refers_to_itself_ends() -> None:
-    schema = {"properties": {"child": {"$ref": "#/$defs/Node"}}}
-    schema["$defs"] = {"Node": {"type": "object", "properties": {"child": {"$ref": "#/$defs/Node"}}}}  # type: ignore[dict-item]
-    assert in_words(schema, "en").count('"child"') == 5
