@@ -1,10 +1,8 @@
 """LangChain's ``Embeddings`` behind our ``Embedder`` port: any provider's model, its vectors checked before use."""
 
-import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +12,6 @@ from selfright.llm.backend import model_name
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from numpy.typing import NDArray
-
-T = TypeVar("T")
 
 _BATCH = 256  # texts handed over at a time; what goes into one request is the model's own business
 _MODEL_ATTRIBUTES = ("model", "model_name", "model_id", "deployment", "repo_id")
@@ -71,34 +67,24 @@ class LangChainEmbedder:
 
         Many models embed a question in another way than a passage; ``embed`` is for passages.
         """
-        sent = _sendable(text)
-        row = self._call(
-            lambda: self._embeddings.embed_query(sent),
-            lambda: self._embeddings.aembed_query(sent),
-        )
-        vector: NDArray[np.float32] = self._check_size(self._check_rows([row], 1))[0]
+        rows = self._rows(lambda: [self._embeddings.embed_query(_sendable(text))], 1)
+        vector: NDArray[np.float32] = self._check_size(rows)[0]
         return vector
 
     def _documents(self, texts: list[str]) -> "NDArray[np.float32]":
-        rows = self._call(
-            lambda: self._embeddings.embed_documents(texts),
-            lambda: self._embeddings.aembed_documents(texts),
-        )
-        return self._check_rows(rows, len(texts))
+        return self._rows(lambda: self._embeddings.embed_documents(texts), len(texts))
 
-    def _call(self, plain: Callable[[], T], waiting: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The model's answer; a model that only has coroutines is asked by them."""
+    def _rows(self, ask: Callable[[], object], count: int) -> "NDArray[np.float32]":
+        """The model's rows, of length one."""
         try:
-            try:
-                return plain()
-            except NotImplementedError:
-                return _wait_for(waiting)
+            rows = ask()
         except Exception as error:
             # The provider's own words stay in the cause: they can hold an address with a password in it.
             raise EmbeddingFailed(
                 f"{self.name} should have embedded text, but failed with {type(error).__name__}; "
                 "check the model's name, its key and the connection"
             ) from error
+        return self._check_rows(rows, count)
 
     def _check_rows(self, rows: object, count: int) -> "NDArray[np.float32]":
         """Rows of length one, or ``EmbeddingFailed``."""
@@ -134,9 +120,3 @@ class LangChainEmbedder:
 
 def _sendable(text: str) -> str:
     return text if text.strip() else _BLANK
-
-
-def _wait_for(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Runs a coroutine to its end on a thread of its own, for this one may have a running loop."""
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        return thread.submit(lambda: asyncio.run(work())).result()

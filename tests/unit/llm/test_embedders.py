@@ -1,6 +1,5 @@
 """LangChain's embedding models behind our port: checked vectors, honest names, both sides of an asymmetric model."""
 
-import asyncio
 import math
 from typing import Any
 
@@ -35,24 +34,6 @@ class Given(Embeddings):
         return self.row  # type: ignore[no-any-return]
 
 
-class OnlyCoroutines(Embeddings):
-    """A model that was written for event loops alone."""
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        raise NotImplementedError
-
-    def embed_query(self, text: str) -> list[float]:
-        raise NotImplementedError
-
-    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        await asyncio.sleep(0)
-        return [[3.0, 4.0] for _ in texts]
-
-    async def aembed_query(self, text: str) -> list[float]:
-        await asyncio.sleep(0)
-        return [4.0, 3.0]
-
-
 def ones(texts: list[str]) -> list[list[float]]:
     return [[1.0, 0.0]] * len(texts)
 
@@ -74,17 +55,6 @@ def test_a_query_is_embedded_as_a_query() -> None:
     embedder = LangChainEmbedder(Given(ones, row=[0.0, 5.0]))
     assert embedder.embed(["a"]).tolist() == [[1.0, 0.0]]
     assert embedder.embed_query("a").tolist() == [0.0, 1.0]
-
-
-def test_a_model_that_has_only_coroutines_works_with_and_without_a_running_loop() -> None:
-    embedder = LangChainEmbedder(OnlyCoroutines())
-
-    async def inside() -> list[float]:
-        vector: list[float] = embedder.embed_query("a").tolist()
-        return vector
-
-    assert embedder.embed(["a", "b"]).tolist() == pytest.approx(np.array([[0.6, 0.8]] * 2))
-    assert asyncio.run(inside()) == pytest.approx([0.8, 0.6])
 
 
 def test_the_dimension_is_asked_for_once_and_not_at_all_when_it_is_given() -> None:
