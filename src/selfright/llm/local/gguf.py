@@ -3,12 +3,12 @@
 Only the header is read. The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 
-import mmap
+import os
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from selfright.domain.errors import NoModelFile
 
@@ -111,70 +111,51 @@ def read_fields(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         if file.read(4) != _MAGIC:
             raise NoModelFile(f"{path} is no GGUF file; llama.cpp reads nothing else, so convert it or get its .gguf")
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            try:
-                return _Header(data).fields()
-            except (struct.error, _Damaged, RecursionError):
-                raise NoModelFile(f"{path} is a damaged GGUF file: its header breaks off; download it again") from None
+        try:
+            return _fields(file)
+        except (struct.error, ValueError, KeyError):
+            raise NoModelFile(f"{path} is a damaged GGUF file: its header breaks off; download it again") from None
 
 
-class _Damaged(Exception):
-    """A length or a type that cannot be."""
+def _fields(file: IO[bytes]) -> dict[str, Any]:
+    if _number(file, "<I") not in _VERSIONS:
+        raise ValueError("a version that is not known")
+    _number(file, "<Q")  # tensors
+    count = _length(file, _MOST_FIELDS)
+    return {_string(file, _LONGEST_KEY): _value(file, _number(file, "<I")) for _ in range(count)}
 
 
-class _Header:
-    def __init__(self, data: mmap.mmap) -> None:
-        self._data = data
-        self._at = 4
+def _value(file: IO[bytes], kind: int) -> Any:
+    if kind == _STRING:
+        return _string(file, _LONGEST_STRING)
+    return _array(file) if kind == _ARRAY else _number(file, _NUMBERS[kind])
 
-    def fields(self) -> dict[str, Any]:
-        version = self._number("<I")
-        if version not in _VERSIONS:
-            raise _Damaged
-        self._number("<Q")  # tensors
-        count = self._length(_MOST_FIELDS)
-        return {self._string(_LONGEST_KEY): self._value(self._number("<I")) for _ in range(count)}
 
-    def _value(self, kind: int) -> Any:
-        if kind == _STRING:
-            return self._string(_LONGEST_STRING)
-        if kind == _ARRAY:
-            return self._array()
-        if kind not in _NUMBERS:
-            raise _Damaged
-        return self._number(_NUMBERS[kind])
-
-    def _array(self) -> list[Any]:
-        kind, count = self._number("<I"), self._length(_MOST_ITEMS)
-        if kind in _NUMBERS:
-            start, width = self._at, struct.calcsize(_NUMBERS[kind])
-            self._skip(count * width)
-            kept = range(start, start + min(count, _MOST_KEPT) * width, width)
-            return [struct.unpack_from(_NUMBERS[kind], self._data, at)[0] for at in kept]
-        if kind != _STRING:
-            raise _Damaged  # arrays of arrays are in no file that anybody makes
+def _array(file: IO[bytes]) -> list[Any]:
+    kind, count = _number(file, "<I"), _length(file, _MOST_ITEMS)
+    if kind == _STRING:
         for _ in range(count):
-            self._skip(self._length(_LONGEST_STRING))
+            _string(file, _LONGEST_STRING)
         return []
+    form, kept = _NUMBERS[kind], min(count, _MOST_KEPT)  # arrays of arrays are in no file that anybody makes
+    values = [_number(file, form) for _ in range(kept)]
+    file.seek((count - kept) * struct.calcsize(form), os.SEEK_CUR)
+    return values
 
-    def _string(self, most: int) -> str:
-        length = self._length(most)
-        start = self._at
-        self._skip(length)
-        return self._data[start : self._at].decode("utf-8", "replace")
 
-    def _length(self, most: int) -> int:
-        length: int = self._number("<Q")
-        if length > most:
-            raise _Damaged
-        return length
+def _string(file: IO[bytes], most: int) -> str:
+    length = _length(file, most)
+    (text,) = struct.unpack(f"{length}s", file.read(length))
+    return bytes(text).decode("utf-8", "replace")
 
-    def _number(self, form: str) -> Any:
-        (value,) = struct.unpack_from(form, self._data, self._at)
-        self._at += struct.calcsize(form)
-        return value
 
-    def _skip(self, count: int) -> None:
-        self._at += count
-        if self._at > len(self._data):
-            raise _Damaged
+def _length(file: IO[bytes], most: int) -> int:
+    length: int = _number(file, "<Q")
+    if length > most:
+        raise ValueError("a length that cannot be")
+    return length
+
+
+def _number(file: IO[bytes], form: str) -> Any:
+    (value,) = struct.unpack(form, file.read(struct.calcsize(form)))
+    return value
