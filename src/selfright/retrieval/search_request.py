@@ -1,17 +1,15 @@
 """One search as every engine runs it: the query made ready, and two rankings made into hits."""
 
 import asyncio
-import functools
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from selfright.domain.embedding import cross_language_penalty, query_vector
 from selfright.domain.errors import UsageError
-from selfright.domain.passages import Hit, Language, Passage, Ranked, Retrieval, Trust
+from selfright.domain.passages import Hit, Language, Passage, Ranked, Retrieval, Trust, WaitingVectors
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.text import has_hangul, language_of
 from selfright.retrieval.fusion import Fused, Fusion
@@ -42,6 +40,8 @@ class SearchRequest:
     tokenizer: Tokenizer
     k: int
     collections: tuple[str, ...]
+    embedder: Embedder | None
+    embed: "Callable[[str], NDArray[np.float32]]"
 
     @property
     def depth(self) -> int:
@@ -74,8 +74,62 @@ class SearchRequest:
         """Of what is searched for by meaning."""
         return language_of(self.meaning or self.query)
 
+    @property
+    def vector(self) -> "NDArray[np.float32] | None":
+        """Of what is searched for by meaning, which ``embed`` makes and remembers; None where that is nothing."""
+        return self.embed(self.meaning) if self.meaning else None
 
-class FusedSearch(ABC):
+    def leaning(self, languages: Collection[str]) -> "NDArray[np.float32] | None":
+        """The vector as it is; where the index holds several ``languages``, leaning towards the other ones.
+
+        Encoders prefer passages in the query's own language to better ones in another.
+        """
+        vector = self.vector
+        if vector is None or len(languages) < 2:
+            return vector
+        return cross_language_penalty(self.embedder, vector, self.language)
+
+
+class Lists(NamedTuple):
+    """Both rankings as an engine made them, and the idf of each wanted term, repeats kept.
+
+    ``waiting`` are the id hashes of those found by words that have no vector yet.
+    """
+
+    bm25: Scored
+    dense: Scored
+    idf: Sequence[float]
+    waiting: Collection[int] = ()
+
+
+class Reader(Protocol):
+    """Reads an index, all of it as of one moment where the engine can do that."""
+
+    def lists(self, request: SearchRequest, /) -> Lists:
+        """Both rankings; the one by meaning is empty without a vector."""
+
+    def languages(self) -> Collection[str]:
+        """The languages of the documents; they may be those of a minute ago."""
+
+    def languages_of(self, keys: Sequence[int], /) -> Mapping[int, str]:
+        """The language of each of these passages, by key."""
+
+    def search_rows(
+        self, best: "Sequence[Best]", vector: "NDArray[np.float32] | None", known: Collection[int], /
+    ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
+        """The passages by key, and by id hash the similarity to ``vector`` of those that have one, but for ``known``
+        ones, which need not be told."""
+
+    def without_vectors(self, collections: Sequence[str], /) -> WaitingVectors | None:
+        """How many passages of these collections, or of all, are yet to get a vector; None when none is."""
+
+
+Task = Callable[[Reader], Retrieval]
+Read = Callable[[SearchRequest, Task], Retrieval]
+"""What a task finds in an index; it may be run more than once."""
+
+
+class FusedSearch:
     """A ``Retriever`` that fuses two rankings; safe to use from many tasks and threads.
 
     What the ``lexicon`` knows of a query in the other language is searched for as well; by meaning it alone, where the
@@ -83,10 +137,16 @@ class FusedSearch(ABC):
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion, lexicon: TermLexicon | None = None
+        self,
+        read: Read,
+        tokenizer: Tokenizer,
+        embedder: Embedder | None,
+        fusion: Fusion,
+        lexicon: TermLexicon | None = None,
     ) -> None:
-        self._tokenizer, self._embedder, self._fusion, self._lexicon = tokenizer, embedder, fusion, lexicon
-        self._query_vector = functools.lru_cache(maxsize=_CACHED_QUERIES)(functools.partial(query_vector, embedder))
+        self._read, self._tokenizer, self._embedder = read, tokenizer, embedder
+        self._fusion, self._lexicon = fusion, lexicon
+        self._embed = lru_cache(maxsize=_CACHED_QUERIES)(partial(query_vector, embedder))
 
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """The ``k`` best passages, best first; from all collections when none is named.
@@ -101,17 +161,28 @@ class FusedSearch(ABC):
         """The same for each query, in order."""
         return list(await asyncio.gather(*(self.search(query, k, collections) for query in queries)))
 
-    @abstractmethod
-    def run(self, request: SearchRequest) -> Retrieval:
-        """What is found."""
-
     def _answer(self, query: str, k: int, collections: Sequence[str]) -> Retrieval:
         if not query.strip():
             return Retrieval(hits=())
         phrases = " ".join(self._lexicon.expand(query, language_of(query))) if self._lexicon else ""
         meaning, silent = _meaning(query, phrases, self._fusion, self._embedder)
-        named = tuple(sorted(set(collections)))
-        return self.run(SearchRequest(query, meaning, silent, f"{query} {phrases}", self._tokenizer, k, named))
+        named, words = tuple(sorted(set(collections))), f"{query} {phrases}"
+        request = SearchRequest(query, meaning, silent, words, self._tokenizer, k, named, self._embedder, self._embed)
+        return self._read(request, partial(self._retrieval, request))
+
+    def _retrieval(self, request: SearchRequest, reader: Reader) -> Retrieval:
+        bm25, dense, idf, waiting = reader.lists(request)
+        languages, others = reader.languages(), frozenset[int]()
+        if dense.keys and len(languages) > 1 and self._fusion.tells_languages:
+            others = _foreign(request, dense, reader.languages_of(dense.keys))
+        fused = FusedRanking(request, self._fusion, (bm25, dense), idf, others, waiting)
+        vector = request.vector
+        # Judges are fitted on the cosines of vectors that do not lean.
+        near = dict(fused.near) if request.leaning(languages) is vector else {}
+        passages, cosines = reader.search_rows(fused.best, vector, near)
+        hits = fused.hits(passages, {**cosines, **near})
+        shown = None if vector is None else tuple(vector.tolist())
+        return Retrieval(hits, shown, fused.trust, reader.without_vectors(request.collections))
 
 
 def _meaning(query: str, phrases: str, fusion: Fusion, embedder: Embedder | None) -> tuple[str, str]:
@@ -211,19 +282,9 @@ def pairs(ranking: Scored) -> list[tuple[int, float]]:
     return list(zip(ranking.id_hashes, ranking.scores, strict=True))
 
 
-def foreign(request: SearchRequest, dense: Scored, languages: Mapping[int, str]) -> frozenset[int]:
+def _foreign(request: SearchRequest, dense: Scored, languages: Mapping[int, str]) -> frozenset[int]:
     """The id hashes of the near passages that ``languages``, by key, says are in another language than the query."""
     own = request.language
     return frozenset(
         id_hash for key, id_hash in zip(dense.keys, dense.id_hashes, strict=True) if languages.get(key, own) != own
     )
-
-
-def searching_vector(
-    embedder: Embedder | None, vector: "NDArray[np.float32]", request: SearchRequest, languages: Collection[str]
-) -> "NDArray[np.float32]":
-    """The query's vector as it is; where the index holds several ``languages``, leaning towards the other ones.
-
-    Encoders prefer passages in the query's own language to better ones in another.
-    """
-    return vector if len(languages) < 2 else cross_language_penalty(embedder, vector, request.language)

@@ -71,8 +71,8 @@ def test_removed_passages_do_not_count_in_frequencies(tmp_path: Path) -> None:
         grown.commit()
         built.put(list(some(0, 50)))
         built.commit()
-        assert grown._indexes.lexical.state is not None
-        assert grown._indexes.lexical.state.deleted == 5
+        assert grown._lexical.state is not None
+        assert grown._lexical.state.deleted == 5
         for query in WORDS:
             assert grown.idf([query]) == built.idf([query])
             ours, theirs = dict(places(search(grown, query, 50))), dict(places(search(built, query, 50)))

@@ -47,7 +47,7 @@ def test_translations_read_their_arrays() -> None:
 
 
 def _request(query: str) -> SearchRequest:
-    return SearchRequest(query, query, "", query, BilingualTokenizer(), 3, ())
+    return SearchRequest(query, query, "", query, BilingualTokenizer(), 3, (), None, lambda _: np.zeros(0, np.float32))
 
 
 def test_only_the_languages_of_the_index_are_searched_for() -> None:

@@ -1,7 +1,7 @@
 """Reads an index in Milvus: candidates from the server's BM25 and vector search, scored by its live statistics."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,7 @@ from selfright.retrieval.milvus.layout import Counts, Head, encode_term, passage
 from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.records import id_hash
 from selfright.retrieval.scored import SPARE, Population, Scored, in_order
-from selfright.retrieval.search_request import Best, SearchRequest
-from selfright.retrieval.server_search import Lists, Task
+from selfright.retrieval.search_request import Best, Lists, SearchRequest, Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,25 +55,23 @@ class IndexReader:
         if text != self._counted:
             self.counts, self._frequencies, self._counted = Counts.of(text), {}, text
 
-    # Server
-
-    def read(self, task: Task, /) -> Retrieval:
+    def read(self, request: SearchRequest, task: Task, /) -> Retrieval:
         """What ``task`` gives, with the counts of the last commit, whoever made it."""
+        del request
         self.look()
         return task(self)
 
     # Reader
 
-    def lists(
-        self, request: SearchRequest, words: Mapping[str, float], vector: "NDArray[np.float32] | None", /
-    ) -> Lists:
+    def lists(self, request: SearchRequest, /) -> Lists:
         """Both rankings and the idf of each wanted term."""
+        vector = request.leaning(self.languages())
         marks = ", ".join(str(id_hash(name)) for name in request.collections)
         condition = f"collection in [{marks}]" if marks else ""
         waiting = None
         if vector is not None and self._dimension:
             waiting = self._helpers.submit(self._near, vector, request.depth, condition)
-        wanted = dict(islice(words.items(), _MOST_TERMS))
+        wanted = dict(islice(request.weight_terms(self.languages()).items(), _MOST_TERMS))
         weights = {
             encode_term(term): count * rarity
             for (term, count), rarity in zip(wanted.items(), self._idf(list(wanted)), strict=True)
@@ -94,9 +91,10 @@ class IndexReader:
         return {row["key"]: passage_of(row["record"]).language for row in rows}
 
     def search_rows(
-        self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
+        self, best: Sequence[Best], vector: "NDArray[np.float32] | None", known: Collection[int], /
     ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
         """The passages by key, and cosines by id hash."""
+        del known
         if not best:
             return {}, {}
         with_vector = vector is not None and self._dimension > 0
@@ -105,8 +103,11 @@ class IndexReader:
         passages = {row["key"]: passage_of(row["record"]) for row in rows}
         if vector is None or not with_vector:
             return passages, {}
-        known = [row for row in rows if row["known"]]
-        return passages, {row["mark"]: float(np.dot(np.asarray(row["dense"], np.float32), vector)) for row in known}
+        vectors = {row["mark"]: np.asarray(row["dense"], np.float32) for row in rows if row["known"]}
+        return passages, {mark: float(np.dot(found, vector)) for mark, found in vectors.items()}
+
+    def without_vectors(self, collections: Sequence[str], /) -> None:
+        """None: passages are embedded before they are committed."""
 
     # Library
 

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,7 @@ from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
 from selfright.retrieval.postgres.schema import term_as_kept
 from selfright.retrieval.records import IndexCounts
 from selfright.retrieval.scored import SPARE, Population, Scored, fewest_holders, in_order
-from selfright.retrieval.search_request import Best, SearchRequest
-from selfright.retrieval.server_search import Lists, Task
+from selfright.retrieval.search_request import Best, Lists, SearchRequest, Task
 from selfright.storage.postgres import Connection, PostgresDatabase
 from selfright.storage.postgres_address import decode, decode_row, encode
 
@@ -96,10 +95,9 @@ class Reader:
         self._connection = connection
         self._shape = shape
 
-    def lists(
-        self, request: SearchRequest, words: Mapping[str, float], vector: "NDArray[np.float32] | None", /
-    ) -> Lists:
+    def lists(self, request: SearchRequest, /) -> Lists:
         """Both rankings and the idf of each wanted term."""
+        vector, words = request.leaning(self.languages()), request.weight_terms(self.languages())
         kept = [term_as_kept(term) for term in request.terms]
         counted = {term_as_kept(term): count for term, count in islice(words.items(), _MOST_TERMS)}
         collections = [encode(name) for name in request.collections]
@@ -125,9 +123,10 @@ class Reader:
         return Lists(_score(by_words, request.depth), _score(near, request.depth), rarity)
 
     def search_rows(
-        self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
+        self, best: Sequence[Best], vector: "NDArray[np.float32] | None", known: Collection[int], /
     ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
         """The passages by key, and cosines by id hash."""
+        del known
         if not best:
             return {}, {}
         score, joined = "NULL", ""
@@ -153,6 +152,9 @@ class Reader:
         query = "SELECT key, language FROM passages WHERE key = ANY(%s)"
         return dict(self._connection.execute(query, [list(keys)]).fetchall())
 
+    def without_vectors(self, collections: Sequence[str], /) -> None:
+        """None: passages are embedded before they are committed."""
+
     def _near(self, request: SearchRequest, vector: "NDArray[np.float32] | None") -> str:
         if vector is None or not self._shape.dimension:
             return _NO_NEAR
@@ -171,8 +173,9 @@ class IndexReader:
         self._looked = time.monotonic()
         self.shape = Shape(dimension)
 
-    def read(self, task: Task, /) -> Retrieval:
+    def read(self, request: SearchRequest, task: Task, /) -> Retrieval:
         """What ``task`` gives, at one moment of the index; tried again when the connection breaks."""
+        _ = request.vector  # no connection waits for it
         if time.monotonic() - self._looked > _LOOK_S:  # another process may have made a graph
             self.refresh()
         return self._database.within(lambda connection: task(Reader(connection, self.shape)))

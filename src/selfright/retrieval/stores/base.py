@@ -1,4 +1,4 @@
-"""What every store does alike, and those on a server."""
+"""What every store does alike."""
 
 import json
 from abc import ABC, abstractmethod
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
-from selfright.domain.ports import BatchRetriever, Embedder, TermLexicon, Tokenizer
+from selfright.domain.ports import Embedder, TermLexicon, TermStatistics, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities, Contents
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.preparing import Preparer
 from selfright.retrieval.records import IndexCounts, sort_counts
 from selfright.retrieval.schema import IndexMeta
-from selfright.retrieval.server_search import ServerSearch, Task
+from selfright.retrieval.search_request import FusedSearch, SearchRequest, Task
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,13 +24,30 @@ Description = tuple[str, str, str, str]
 """What an operator says of a collection: name, description, and as JSON its query classes and slots."""
 
 
+class IndexReader(TermStatistics, Protocol):
+    """What searches read."""
+
+    def read(self, request: SearchRequest, task: Task, /) -> Retrieval:
+        """What ``task`` finds for ``request``; it may be run more than once."""
+
+
 class StoreBase(ABC):
-    """Retriever and library over the searcher and the reader that the store sets; closed by ``with``."""
+    """Retriever, library and term statistics over what an engine reads; closed by ``with``."""
 
     abilities: Abilities
-    _meta: IndexMeta
-    _search: BatchRetriever
-    _reader: Contents
+
+    def __init__(
+        self,
+        meta: IndexMeta,
+        contents: Contents,
+        reader: IndexReader,
+        tokenizer: Tokenizer,
+        embedder: Embedder | None,
+    ) -> None:
+        self.embedder = embedder
+        self._meta, self._contents, self._index, self._tokenizer = meta, contents, reader, tokenizer
+        self._preparer = Preparer(tokenizer, embedder)
+        self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @abstractmethod
     def close(self) -> None:
@@ -55,6 +72,14 @@ class StoreBase(ABC):
     def __exit__(self, *_error: object) -> None:
         self.close()
 
+    def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> FusedSearch:
+        """A retriever over this index that fuses in another way, or knows names in the other language."""
+        return FusedSearch(self._index.read, self._tokenizer, self.embedder, fusion, lexicon)
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """How rare terms are; see ``TermStatistics``."""
+        return self._index.idf(terms) if terms else []
+
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """The ``k`` best passages, best first; from all collections when none is named."""
         return await self._search.search(query, k, collections)
@@ -65,19 +90,19 @@ class StoreBase(ABC):
 
     def document(self, document_id: str) -> Document | None:
         """The document with its text, or None."""
-        return self._reader.document(document_id)
+        return self._contents.document(document_id)
 
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         """The documents with an id behind ``after``, ordered by id; see ``Library``."""
-        return self._reader.documents(after, collections)
+        return self._contents.documents(after, collections)
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""
-        return self._reader.passages_of(document_id)
+        return self._contents.passages_of(document_id)
 
     def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
         """The vectors of a document's passages by passage id, of those that have one."""
-        return self._reader.vectors_of(document_id)
+        return self._contents.vectors_of(document_id)
 
     def collections(self) -> list[Collection]:
         """The named parts of the index, those that have documents and those that were described."""
@@ -111,33 +136,3 @@ class StoreBase(ABC):
             cannot=self.abilities.missing,
             without_vectors=waiting,
         )
-
-
-class ServerReader(Contents, Protocol):
-    """Reads an index on a server."""
-
-    def read(self, task: Task, /) -> Retrieval:
-        """What ``task`` finds; it may be run more than once."""
-
-    def idf(self, terms: Sequence[str]) -> list[float]:
-        """How rare terms are; see ``TermStatistics``."""
-
-
-class ServerStore(StoreBase, ABC):
-    """A store whose engine makes both rankings."""
-
-    _reader: ServerReader
-
-    def __init__(self, meta: IndexMeta, reader: ServerReader, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
-        self._meta, self._reader = meta, reader
-        self._tokenizer, self._embedder = tokenizer, embedder
-        self._preparer = Preparer(tokenizer, embedder)
-        self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
-
-    def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> ServerSearch:
-        """A retriever over this index that fuses in another way, or knows names in the other language."""
-        return ServerSearch(self._reader.read, self._tokenizer, self._embedder, fusion, lexicon)
-
-    def idf(self, terms: Sequence[str]) -> list[float]:
-        """``ln(1 + (N - df + 0.5) / (df + 0.5))`` of each term; the highest value for a term never seen."""
-        return self._reader.idf(terms) if terms else []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from selfright.domain.errors import IndexBusy, IndexDamaged, IndexNotFound, NotAnIndex, StoreError
 from selfright.domain.passages import StoreInfo
-from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
+from selfright.domain.ports import Embedder, Tokenizer
 from selfright.domain.stores import Abilities, Finding
 from selfright.retrieval import maintenance
 from selfright.retrieval.catalogue import Catalogue
@@ -18,11 +18,10 @@ from selfright.retrieval.catalogue_file import FILE_NAME, LOCK_NAME, IndexStats
 from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.files import WriterLock, folder_bytes
-from selfright.retrieval.fusion import Fusion, fusion_named
-from selfright.retrieval.hybrid import HybridSearch, Indexes
+from selfright.retrieval.hybrid import IndexReader
 from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.maintenance import ProjectionSync
-from selfright.retrieval.preparing import Batch, GivenVectors, Preparer, embedder_name
+from selfright.retrieval.preparing import Batch, GivenVectors, embedder_name
 from selfright.retrieval.records import SearchRow
 from selfright.retrieval.schema import ExistingEmbedder, local_embedder, resolve_embedder
 from selfright.retrieval.stores.base import Description, StoreBase
@@ -43,23 +42,19 @@ class EmbeddedStore(StoreBase):
     """
 
     abilities = Abilities()
-    _search: HybridSearch
 
     def __init__(self, catalogue: Catalogue, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
         folder = catalogue.folder
-        self._catalogue = self._reader = catalogue
-        self._meta = catalogue.meta
-        self.embedder = embedder
+        self._catalogue = catalogue
         self._writer = CatalogueWriter(catalogue)
-        self._preparer = Preparer(tokenizer, embedder)
         self._lock = WriterLock(folder / LOCK_NAME)
         self._writing = threading.RLock()
         self._helpers = ThreadPoolExecutor(_HELPERS, thread_name_prefix="selfright-search")
-        lexical = LexicalIndex(folder / "lexical", catalogue.meta.identity)
-        dense = DenseIndex(folder / "dense", catalogue) if embedder else None
-        self._indexes = Indexes(catalogue, tokenizer, lexical, self._helpers, embedder, dense)
-        self._projections = ProjectionSync(catalogue, self._writer, [lexical, *filter(None, [dense])])
-        self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
+        self._lexical = LexicalIndex(folder / "lexical", catalogue.meta.identity)
+        self._dense = DenseIndex(folder / "dense", catalogue) if embedder else None
+        self._projections = ProjectionSync(catalogue, self._writer, [self._lexical, *filter(None, [self._dense])])
+        reader = IndexReader(catalogue, self._lexical, self._dense, self._helpers)
+        super().__init__(catalogue.meta, catalogue, reader, tokenizer, embedder)
 
     @classmethod
     def open(
@@ -122,18 +117,12 @@ class EmbeddedStore(StoreBase):
             self._catalogue.close()
             self._lock.release()
 
-    # Retriever
-
-    def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> HybridSearch:
-        """A retriever over this index that fuses in another way, or knows names in the other language."""
-        return HybridSearch(self._indexes, fusion, lexicon)
-
     # Library
 
     def info(self) -> StoreInfo:
         """The index in figures; ``collections`` and ``languages`` count documents."""
-        stats, dense = self._catalogue.stats(), self._indexes.dense
-        kind, size = dense.kind if dense else "none", folder_bytes(self._catalogue.folder)
+        stats, size = self._catalogue.stats(), folder_bytes(self._catalogue.folder)
+        kind = self._dense.kind if self._dense else "none"
         return self._info(str(self._catalogue.folder), stats, kind, size, stats.waiting)
 
     # Writer
@@ -223,10 +212,6 @@ class EmbeddedStore(StoreBase):
             self._projections.sync_where_possible()
         finally:
             self._lock.release()
-
-    def idf(self, terms: Sequence[str]) -> list[float]:
-        """How rare terms are; see ``TermStatistics``."""
-        return self._search.idf(terms)
 
     def _counts(self) -> IndexStats:
         return self._catalogue.stats()

@@ -19,12 +19,12 @@ from selfright.retrieval.milvus.writing import Writing
 from selfright.retrieval.preparing import Batch, BatchVectors, GivenVectors, embedder_name
 from selfright.retrieval.records import IndexCounts
 from selfright.retrieval.schema import ExistingEmbedder, IndexMeta, check_format, local_embedder, resolve_embedder
-from selfright.retrieval.stores.base import Description, ServerStore
+from selfright.retrieval.stores.base import Description, StoreBase
 
 _LITE = Abilities(atomic=False, history_free=False, upkeep=False)
 
 
-class MilvusStore(ServerStore):
+class MilvusStore(StoreBase):
     """Retriever, library, writer and term statistics over four collections of a Milvus.
 
     What is put waits in memory until the commit (20,000 passages at most; more are written at once). A commit brings
@@ -33,10 +33,9 @@ class MilvusStore(ServerStore):
     One store of a process writes at a time (else ``IndexBusy``); on a server nobody keeps processes apart.
     """
 
-    _reader: IndexReader
-
     def __init__(self, server: Server, meta: IndexMeta, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
-        super().__init__(meta, IndexReader(server, meta.dimension), tokenizer, embedder)
+        self._reader = IndexReader(server, meta.dimension)
+        super().__init__(meta, self._reader, self._reader, tokenizer, embedder)
         self.abilities = _LITE if server.is_lite else replace(_LITE, single_writer=False)
         self._server = server
         self._writing = Writing(server, self._reader, meta.dimension)

@@ -15,14 +15,14 @@ from selfright.retrieval.postgres.writing import Writing
 from selfright.retrieval.preparing import Batch, GivenVectors, embedder_name
 from selfright.retrieval.records import IndexCounts
 from selfright.retrieval.schema import ExistingEmbedder, IndexMeta, local_embedder, resolve_embedder
-from selfright.retrieval.stores.base import Description, ServerStore
+from selfright.retrieval.stores.base import Description, StoreBase
 from selfright.storage.postgres import PostgresDatabase
 from selfright.storage.postgres_address import encode_row
 
 _WRITTEN = 250  # documents written at a time
 
 
-class PostgresStore(ServerStore):
+class PostgresStore(StoreBase):
     """Retriever, library, writer and term statistics over one schema of a PostgreSQL database.
 
     Everything since the last commit is one transaction: nobody sees it before, and nothing of it is left when the
@@ -32,12 +32,12 @@ class PostgresStore(ServerStore):
     """
 
     abilities = Abilities(upkeep=False)
-    _reader: IndexReader
 
     def __init__(
         self, database: PostgresDatabase, meta: IndexMeta, tokenizer: Tokenizer, embedder: Embedder | None
     ) -> None:
-        super().__init__(meta, IndexReader(database, meta.dimension), tokenizer, embedder)
+        self._reader = IndexReader(database, meta.dimension)
+        super().__init__(meta, self._reader, self._reader, tokenizer, embedder)
         self._database = database
         self._writing = Writing(database, meta.dimension)
 
