@@ -57,7 +57,7 @@ class Settings:
     ``embedder``: ``e5``, the encoder that ships; ``none`` searches by words only; or ``provider:model``.
     ``web_provider``: several names, separated by commas, in fallback order; ``static`` uses ``web_folder`` as the web.
     ``web_base_url``: a provider's address (``searxng=http://…`` if there are several). ``web_allow``: private hosts
-    that may be fetched. ``web_cache``: bytes of cached web content, kept for ``web_cache_hours``.
+    that may be fetched.
     ``pack``: the field it specialises in: ``none``, an installed pack by name, or a custom ``module:attribute``.
     ``medcat_pack``: a MedCAT 2 model pack (folder or .zip), used if the flag ``medcat2_enabled`` is on.
     ``serve_turns``: turns that the service runs at once; ``serve_queue``: how many more may wait;
@@ -88,8 +88,6 @@ class Settings:
     web_folder: Path | None = None
     web_base_url: str | None = None
     web_allow: tuple[str, ...] = ()
-    web_cache: Annotated[int, amount("bytes")] = 100_000_000
-    web_cache_hours: Annotated[float, ABOVE_ZERO] = 24.0
     pack: str = "none"
     medcat_pack: Path | None = None
     session_turns: Annotated[int, ABOVE_ZERO] = 200

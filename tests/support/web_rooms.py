@@ -80,7 +80,7 @@ def visitor(transport: Guard) -> Visitor:
 
 
 def live(provider: Provider, transport: Guard | None = None, **more: Any) -> LiveWeb:
-    pages = Pages(visitor(transport or guard()), PageReader(read_pdf), more.pop("cache", None))
+    pages = Pages(visitor(transport or guard()), PageReader(read_pdf))
     return LiveWeb(provider, pages, split, Words(), **more)
 
 

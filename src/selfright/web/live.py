@@ -10,10 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
 
 from selfright.domain.errors import PageRefused, SelfrightError, SettingsError, WebUnavailable
 from selfright.domain.passages import Document, Passage, WebFinding
@@ -29,7 +26,6 @@ log = logging.getLogger(__name__)
 Known = Callable[[str], Awaitable[Sequence[str]]]
 """A query to the texts that the index has for it."""
 
-_RESULTS = TypeAdapter(tuple[Result, ...])
 _PASSAGES_PER_PAGE = 3
 _SPARE = 3  # results beyond those that are wanted, for pages that cannot be used
 _PASSAGES_RANKED = 2_000
@@ -39,7 +35,7 @@ class LiveWeb:
     """Finds pages with ``provider`` and reads them; port ``WebSearch``.
 
     ``known`` gives the index's own texts, whose repetition is no second source. All pages together have ``seconds``;
-    what is late is left behind. Results are kept where pages are. Nothing here belongs to one event loop.
+    what is late is left behind. Nothing here belongs to one event loop.
     """
 
     def __init__(
@@ -51,7 +47,7 @@ class LiveWeb:
         known: Known | None = None,
         seconds: float = 20.0,
     ) -> None:
-        self._provider, self._pages, self._cache = provider, pages, pages.cache
+        self._provider, self._pages = provider, pages
         self._split, self._tokenizer, self._known, self._seconds = split, tokenizer, known, seconds
 
     def beside(self, known: Known) -> "LiveWeb":
@@ -70,7 +66,7 @@ class LiveWeb:
         query = " ".join(query.split())
         if not query or k < 1:
             return WebFinding((), self._provider.name, 0)
-        results = await self._results(query, min(k + _SPARE, MOST), tally)
+        results = await self._provider.results(query, min(k + _SPARE, MOST), tally)
         last = asyncio.get_running_loop().time() + self._seconds
         pages = await self._pages.behind(results[:k], tally, last)
         if missing := k - len(pages):
@@ -85,17 +81,6 @@ class LiveWeb:
         except SelfrightError as error:  # then nothing is known to be repeated
             log.warning("the index was not asked what it knows already: %s", error)
             return ()
-
-    async def _results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
-        name = ("results", self._provider.name, count, query)
-        kept = await asyncio.to_thread(self._cache.get, *name) if self._cache else None
-        if kept is not None:
-            with suppress(ValidationError):
-                return _RESULTS.validate_python(kept)
-        results = await self._provider.results(query, count, tally)
-        if self._cache and results:
-            await asyncio.to_thread(self._cache.put, [dataclasses.asdict(result) for result in results], *name)
-        return results
 
     def _best(self, query: str, pages: Sequence[Document]) -> list[Passage]:
         """The best passages of each page, best first; where no word fits, its first one."""

@@ -1,10 +1,9 @@
-"""The web, wired by the settings: the providers in their order, each behind the guard, with the cache they share."""
+"""The web, wired by the settings: the providers in their order, each behind the guard."""
 
 import importlib.util
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 from selfright.domain.errors import MissingExtra, SettingsError
@@ -14,10 +13,9 @@ from selfright.settings import Settings
 
 if TYPE_CHECKING:
     from selfright.web.live import Known, LiveWeb
-    from selfright.web.pages import Pages, WebCache
+    from selfright.web.pages import Pages
     from selfright.web.providers.provider import Provider
 
-    CacheOf = Callable[[], WebCache | None]
     Beside = Callable[[Known], WebSearch]
 
 _NEEDED = ("httpcore", "anyio", "idna", "protego", "trafilatura")
@@ -46,18 +44,17 @@ def build_web(settings: Settings, tokenizer: Tokenizer) -> Webs:
 
     Raises ``SettingsError`` for a missing key, folder or base URL, and ``MissingExtra``.
     """
-    shared = cache(lambda: _cache(settings))  # made by the first that keeps anything
-    return Webs(tuple((name, _provider(name, settings, tokenizer, shared)) for name in settings.web_providers))
+    return Webs(tuple((name, _provider(name, settings, tokenizer)) for name in settings.web_providers))
 
 
-def _provider(name: str, settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> "Beside":
+def _provider(name: str, settings: Settings, tokenizer: Tokenizer) -> "Beside":
     if name != "static":
-        return _live(name, settings, tokenizer, cache).beside
-    web = _static(settings, tokenizer, cache)
+        return _live(name, settings, tokenizer).beside
+    web = _static(settings, tokenizer)
     return lambda _known: web
 
 
-def _static(settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> WebSearch:
+def _static(settings: Settings, tokenizer: Tokenizer) -> WebSearch:
     """A folder of pages, or a file with the addresses of pages."""
     from selfright.ingest.reading import read_page
     from selfright.ingest.splitting import split
@@ -70,7 +67,7 @@ def _static(settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> WebSe
         )
     if settings.web_folder.is_file():
         _require_extra("static")
-        return ListedWeb(settings.web_folder, _pages(settings, cache()), split, tokenizer)
+        return ListedWeb(settings.web_folder, _pages(settings), split, tokenizer)
     return StaticWeb(settings.web_folder, read_page, split, tokenizer)
 
 
@@ -79,7 +76,7 @@ def _require_extra(name: str) -> None:
         raise MissingExtra(f"what web_provider '{name}' needs", 'pip install "selfright[web]"')
 
 
-def _pages(settings: Settings, cache: "WebCache | None") -> "Pages":
+def _pages(settings: Settings) -> "Pages":
     from selfright.ingest.sandbox import read_page_apart
     from selfright.web.addresses import Permissions
     from selfright.web.extract import PageReader
@@ -87,16 +84,16 @@ def _pages(settings: Settings, cache: "WebCache | None") -> "Pages":
     from selfright.web.pages import Pages
     from selfright.web.politeness import Visitor
 
-    return Pages(Visitor(Guard(Permissions.of(settings.web_allow))), PageReader(read_page_apart), cache)
+    return Pages(Visitor(Guard(Permissions.of(settings.web_allow))), PageReader(read_page_apart))
 
 
-def _live(name: str, settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> "LiveWeb":
+def _live(name: str, settings: Settings, tokenizer: Tokenizer) -> "LiveWeb":
     _require_extra(name)
     from selfright.ingest.splitting import split
     from selfright.web.live import LiveWeb
 
     provider = provider_of(name, settings.web_base_urls.get(name), os.environ)
-    return LiveWeb(provider, _pages(settings, cache()), split, tokenizer)
+    return LiveWeb(provider, _pages(settings), split, tokenizer)
 
 
 def provider_of(name: str, base_url: str | None, environment: Mapping[str, str]) -> "Provider":
@@ -113,14 +110,6 @@ def provider_of(name: str, base_url: str | None, environment: Mapping[str, str])
     api = Api(name, base, Guard(Permissions.of_base(base)), kind.advice, ApiPolicy(apart_s=kind.apart_s))
     key = [key_from(environment, kind.key_variable, name)] if kind.key_variable else []
     return kind(api, *key)
-
-
-def _cache(settings: Settings) -> "WebCache | None":
-    if not settings.web_cache:
-        return None
-    from selfright.web.pages import WebCache
-
-    return WebCache(settings.home / "web.sqlite", settings.web_cache, settings.web_cache_hours * 3_600)
 
 
 def _find_known(retriever: ScopedRetriever) -> "Known":

@@ -12,7 +12,6 @@ import pytest
 from selfright.domain.errors import IndexNotFound, WebUnavailable
 from selfright.domain.passages import Document, WebFinding
 from selfright.web.live import LiveWeb
-from selfright.web.pages import WebCache
 from selfright.web.providers.provider import MOST, Result, clean_rows
 from selfright.web.types import RequestCounter
 from tests.support.web_rooms import guard, live
@@ -155,19 +154,6 @@ def test_what_only_repeats_is_dropped() -> None:
     assert known not in texts(finding)
     assert texts(finding).count(news) == 1
     assert asked == ["valve opens bar"]
-
-
-def test_the_second_search_asks_nobody(tmp_path: Path) -> None:
-    cache = WebCache(tmp_path / "web.sqlite")
-    with town({"/a": article("The valve opens at two bar.")}) as (server, web):
-        one = web("/a", cache=cache)
-        first = search(one)
-        asked = len(server.asked)
-        second = search(one, "  valve opens   bar ")
-        assert (second.passages, second.requests) == (first.passages, 0)
-        assert len(server.asked) == asked
-        assert search(one, "pump").requests == 1  # other words, the same page
-    cache.close()
 
 
 def test_an_index_that_cannot_be_asked_costs_nothing() -> None:
