@@ -37,11 +37,9 @@ with Selfright.open(sys.argv[2], home=sys.argv[3], embedder="none") as selfright
 """,
     "selfright, reading": """
 from pathlib import Path
-from selfright.ingest.reading import discover
-from selfright.ingest.parallel import readings
-files = [(file, os.stat(file.path).st_size) for file in discover([Path(sys.argv[1])]).files]
-found = [item for items in readings(files) for item in items]
-tell(sum(len(item.passages(item.document)) for item in found))
+from selfright.ingest.reading import discover, read
+from selfright.ingest.splitting import split
+tell(sum(len(split(document)) for file in discover([Path(sys.argv[1])]).files for document in read(file)))
 """,
     "LlamaIndex, reading": """
 from llama_index.core import SimpleDirectoryReader

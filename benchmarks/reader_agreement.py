@@ -23,8 +23,8 @@ from lxml import etree
 
 from selfright.domain.errors import UnreadableFile
 from selfright.ingest.files import FileLimits, SourceFile
-from selfright.ingest.parallel import read_here
-from selfright.ingest.sandbox import Bounds, read_apart
+from selfright.ingest.reading import read_each
+from selfright.ingest.sandbox import Bounds, ReadDocument, read_apart
 
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 CRASHED = "ended the reading process"
@@ -82,11 +82,11 @@ def _text(node: etree._Element, tags: set[str], hidden: set[str], *, inside: boo
 def seen(path: Path, *, here: bool) -> Seen:
     texts, errors = [], []
     file = SourceFile(path, path.name, FileLimits(ocr_seconds=0))  # the reference recognises nothing either
-    for item in read_here(file) if here else read_apart(file, Bounds.of(path.stat().st_size)):
+    for item in read_each(file) if here else read_apart(file, Bounds.of(path.stat().st_size)):
         if isinstance(item, UnreadableFile):
             errors.append(item.why)
         else:
-            texts.append(item.document.text)
+            texts.append((item.document if isinstance(item, ReadDocument) else item).text)
     try:
         expected = words(reference(path))
     except (zipfile.BadZipFile, KeyError, etree.XMLSyntaxError):  # nothing can be read of it by anybody

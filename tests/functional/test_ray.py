@@ -100,7 +100,7 @@ def alone(files: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     """What one process makes of them."""
     folder = tmp_path_factory.mktemp("alone") / "index"
     with create_store(folder) as store:
-        return folder, ingest([files], store, store, "docs", processes=1)
+        return folder, ingest([files], store, store, "docs")
 
 
 def place(folder: Path, entry: str = "prepare") -> BulkTarget:

@@ -22,7 +22,7 @@ import pytest
 from selfright.background import Deadline, working_for
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.judgements import Grading
-from selfright.ingest import parallel
+from selfright.ingest import reading as ingest_reading
 from selfright.ingest.files import SourceFile
 from selfright.ingest.sandbox import Bounds
 from selfright.processes import usable_cpus
@@ -172,7 +172,7 @@ def test_no_file_that_is_sent_is_read_in_the_service_itself(
     def read(file: SourceFile) -> Any:
         raise AssertionError(f"{file.name} is read in the service")
 
-    monkeypatch.setattr(parallel, "read", read)
+    monkeypatch.setattr(ingest_reading, "read", read)
     for name, content in (
         ("weir.txt", "The weir of Dunmore is of oak."),
         ("weir.md", "# Weir\n\nThe weir of Dunmore is of ash."),

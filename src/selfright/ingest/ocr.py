@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from selfright.ingest.files import SourceFile
-from selfright.ingest.parallel import file_of, task_of
-from selfright.ingest.sandbox import Bounds, answer, map_apart
+from selfright.ingest.sandbox import Bounds, answer, file_of, map_apart, task_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,7 +3,6 @@
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,8 +12,8 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Passage
 from selfright.domain.ports import Documents, Library, Writer
 from selfright.ingest.naming import Known, Look, is_same_place, name_of
-from selfright.ingest.parallel import ReadDocument, readings
-from selfright.ingest.reading import Discovery, discover
+from selfright.ingest.reading import Discovery, discover, read_each
+from selfright.ingest.splitting import split
 
 _BATCH = 128  # passages that are embedded and stored at once: a few seconds between two steps of the progress
 _COMMIT = 2_000
@@ -64,20 +63,18 @@ def ingest(
     library: Library,
     collection: str = DEFAULT_COLLECTION,
     progress: Progress | None = None,
-    processes: int | None = None,
     origin: Origin = "index",
 ) -> Report:
     """Reads, splits and stores the documents of files and folders, or of what was found in them; what is stored
     unchanged already is left alone.
 
     Commits every 2,000 passages and at the end, so that an interrupted run keeps what it had committed. A file that
-    cannot be read is reported, the others go on. Large runs read in at most ``processes`` worker processes (by default
-    one for each core), with the same result. ``origin`` says who brought them. Raises
-    ``InputError`` when a path does not exist or nothing readable is there, and passes on what the writer raises.
+    cannot be read is reported, the others go on. ``origin`` says who brought them. Raises ``InputError`` when a path
+    does not exist or nothing readable is there, and passes on what the writer raises.
     """
     found = paths if isinstance(paths, Discovery) else discover(paths)
     run = Run(writer, library, collection, found, origin)
-    run.through(progress, processes)
+    run.through(progress)
     return run.report()
 
 
@@ -100,7 +97,7 @@ class Run:
         self._recognised: list[tuple[str, str]] = []
         self._divided: set[str | None] = set()
 
-    def through(self, progress: Progress | None, processes: int | None = None) -> None:
+    def through(self, progress: Progress | None) -> None:
         """Reads and stores all that was found, and commits; broken off from the keyboard, it keeps what it stored."""
         files = [(file, file.size) for file in self._found.files]
         total, before = sum(size for _, size in files), 0
@@ -112,18 +109,17 @@ class Run:
                 progress(self._told, total, name)
 
         try:
-            with closing(readings(files, processes)) as contents:
-                for file, size in files:
-                    tell(before, file.name)
-                    within = 0
-                    for item in next(contents):
-                        if isinstance(item, UnreadableFile):
-                            self.failed.append(item)
-                            continue
-                        self.take(item)
-                        within = min(within + len(item.document.text), size)
-                        tell(before + within, file.name)
-                    before += size
+            for file, size in files:
+                tell(before, file.name)
+                within = 0
+                for item in read_each(file):
+                    if isinstance(item, UnreadableFile):
+                        self.failed.append(item)
+                        continue
+                    self.take(item)
+                    within = min(within + len(item.text), size)
+                    tell(before + within, file.name)
+                before += size
             self.flush(commit=True)
             tell(total, "")
         except KeyboardInterrupt:
@@ -131,11 +127,11 @@ class Run:
                 self._writer.commit()
             raise
 
-    def take(self, reading: ReadDocument) -> None:
+    def take(self, read: Document) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
-        document = dataclasses.replace(reading.document.with_origin(self._origin), collection=self._collection)
+        named = dataclasses.replace(read.with_origin(self._origin), collection=self._collection)
         look = cache(self._known_document)
-        document = dataclasses.replace(document, id=name_of(document, look))
+        document = dataclasses.replace(named, id=name_of(named, look))
         before, now = look(document.id), Known.of(document, fresh=True)
         self.seen[document.id] = now
         pages = document.metadata.get("recognised_pages")
@@ -151,7 +147,7 @@ class Run:
             self._replace_whole(document, look)
         if document.id in self._batch:
             self.flush()
-        passages = reading.passages(document)
+        passages = split(document)
         self._batch[document.id] = document, passages
         self._passages += len(passages)
         self._waiting += len(passages)

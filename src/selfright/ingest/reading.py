@@ -34,6 +34,14 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     yield from reader.read(file)
 
 
+def read_each(file: SourceFile) -> Iterator[Document | UnreadableFile]:
+    """The same; a file that cannot be read as a whole comes as an error, too."""
+    try:
+        yield from read(file)
+    except UnreadableFile as error:
+        yield error
+
+
 def read_page(path: Path) -> Document:
     """The first document of one file, called by the file's name. Raises ``UnreadableFile``."""
     for document in read(SourceFile(path, path.name)):

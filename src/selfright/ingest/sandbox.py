@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,9 +15,10 @@ from typing import IO, Any, Literal, TypeVar
 
 from selfright.background import Deadline
 from selfright.domain.errors import UnreadableFile
-from selfright.domain.passages import Document
+from selfright.domain.passages import Document, Language, Passage
 from selfright.ingest.files import FileLimits, SourceFile
-from selfright.ingest.parallel import ReadDocument, decode_item, encode_item, file_of, read_here, task_of, with_spans
+from selfright.ingest.reading import read_each
+from selfright.ingest.splitting import split
 from selfright.processes import end, receive, send, start
 
 _ENTRY = f"{__name__}:serve"
@@ -25,6 +26,9 @@ _MIB = 2**20
 _PIECE_CHARACTERS = 2**18
 _PIECE_ITEMS = 200
 Item = TypeVar("Item")
+Span = tuple[int, int, str, str, Language]
+"""A passage but for what its document says: start, end, section, head, language."""
+
 Ending = Literal["done", "late", "memory", "lost", "no process"]
 """How the work of a process ended."""
 
@@ -45,6 +49,18 @@ class Bounds:
         return cls(seconds=60 + 4 * size / _MIB + more)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A document, and where its passages stand."""
+
+    document: Document
+    spans: tuple[Span, ...]
+
+    def passages(self, document: Document) -> Sequence[Passage]:
+        """The passages under the id and collection that ``document``, the same one, has by now."""
+        return [document.passage(n, *span) for n, span in enumerate(self.spans)]
+
+
 def read_apart(
     file: SourceFile, bounds: Bounds, deadline: Deadline | None = None
 ) -> Generator[ReadDocument | UnreadableFile, None, None]:
@@ -53,7 +69,7 @@ def read_apart(
     The seconds are those in which the reader is waited for: what is done with its documents meanwhile does not count.
     Close the iterator to end the process; it ends by itself when the ``deadline`` is over.
     """
-    ended = yield from map_apart(_ENTRY, task_of(file), bounds, decode_item, deadline)
+    ended = yield from map_apart(_ENTRY, task_of(file), bounds, _decode, deadline)
     why = {
         "no process": "no process could be started to read it in; try again",
         "late": f"reading it took more than {bounds.seconds:.0f} s; split it, or save it in a simpler format",
@@ -131,8 +147,36 @@ def serve(answers: IO[bytes]) -> None:
 
 
 def _read(task: dict[str, Any]) -> Iterator[tuple[Any, int]]:
-    for item in read_here(file_of(task)):
-        yield encode_item(with_spans(item)), len(item.document.text) if isinstance(item, ReadDocument) else 0
+    for item in read_each(file_of(task)):
+        if isinstance(item, UnreadableFile):
+            yield {"path": item.path, "why": item.why}, 0
+        else:
+            spans = tuple((cut.start, cut.end, cut.section, cut.head, cut.language) for cut in split(item))
+            yield encode_document(ReadDocument(item, spans)), len(item.text)
+
+
+def task_of(file: SourceFile) -> dict[str, Any]:
+    """A file as a JSON value."""
+    return {"path": str(file.path), "name": file.name, "limits": asdict(file.limits)}
+
+
+def file_of(task: dict[str, Any]) -> SourceFile:
+    """The file again."""
+    return SourceFile(Path(task["path"]), task["name"], FileLimits(**task["limits"]))
+
+
+def encode_document(reading: ReadDocument) -> dict[str, Any]:
+    """What was read as a JSON value."""
+    return {"document": asdict(reading.document), "spans": reading.spans}
+
+
+def decode_document(value: dict[str, Any]) -> ReadDocument:
+    """What was read again."""
+    return ReadDocument(Document(**value["document"]), tuple(map(tuple, value["spans"])))
+
+
+def _decode(value: dict[str, Any]) -> ReadDocument | UnreadableFile:
+    return UnreadableFile(value["path"], value["why"]) if "why" in value else decode_document(value)
 
 
 def answer(answers: IO[bytes], work: Callable[[dict[str, Any]], Iterable[tuple[Any, int]]]) -> None:

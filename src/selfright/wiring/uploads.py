@@ -15,9 +15,8 @@ from selfright.domain.ports import Library
 from selfright.ingest import ocr
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.naming import Known
-from selfright.ingest.parallel import ReadDocument, decode_item, encode_item
 from selfright.ingest.reading import SUFFIXES
-from selfright.ingest.sandbox import Bounds, read_apart
+from selfright.ingest.sandbox import Bounds, ReadDocument, decode_document, encode_document, read_apart
 from selfright.processes import receive, send
 from selfright.retrieval.preparing import embedder_languages, text_to_index
 from selfright.retrieval.stores.opening import words_first
@@ -62,9 +61,9 @@ class ReadUpload:
 
     def keep(self, reading: ReadDocument) -> None:
         """Adds a document."""
-        send(self._kept, encode_item(reading))
+        send(self._kept, encode_document(reading))
         self.count += 1
-        self.passages += len(reading.spans or ())
+        self.passages += len(reading.spans)
         if self.passages > _MOST_PASSAGES:
             raise UnreadableFile(
                 self._name,
@@ -81,9 +80,7 @@ class ReadUpload:
         """All of them, as they were added."""
         self._kept.seek(0)
         for _ in range(self.count):
-            reading = decode_item(receive(self._kept))
-            assert isinstance(reading, ReadDocument)
-            yield reading
+            yield decode_document(receive(self._kept))
 
     def close(self) -> None:
         """Forgets the documents."""
@@ -139,7 +136,7 @@ def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Stor
     try:
         for reading in _name_readings(upload, collection, store, apart=apart):
             batch[reading.document.id] = reading
-            if len(batch) >= _BATCH or sum(len(each.spans or ()) for each in batch.values()) >= _WAITING:
+            if len(batch) >= _BATCH or sum(len(each.spans) for each in batch.values()) >= _WAITING:
                 _put(upload, batch, store, report)
         _put(upload, batch, store, report)
         upload.check()  # the last moment at which nothing of it stays

@@ -13,10 +13,11 @@ from typing import IO
 import pytest
 
 from selfright.domain.errors import UnreadableFile
+from selfright.domain.passages import Document
 from selfright.ingest import sandbox
 from selfright.ingest.files import SourceFile
-from selfright.ingest.parallel import ReadDocument, read_here
-from selfright.ingest.sandbox import Bounds, read_apart, read_page_apart
+from selfright.ingest.reading import read_each
+from selfright.ingest.sandbox import Bounds, ReadDocument, read_apart, read_page_apart
 from selfright.ingest.splitting import split
 from selfright.processes import receive, send
 
@@ -33,8 +34,10 @@ CONTENTS = {
 }
 
 
-def told(item: ReadDocument | UnreadableFile) -> object:
-    return (item.path, item.why) if isinstance(item, UnreadableFile) else item.document
+def told(item: ReadDocument | Document | UnreadableFile) -> object:
+    if isinstance(item, UnreadableFile):
+        return item.path, item.why
+    return item.document if isinstance(item, ReadDocument) else item
 
 
 @pytest.mark.parametrize("name", CONTENTS)
@@ -42,7 +45,7 @@ def test_a_process_apart_reads_what_this_one_would(name: str, tmp_path: Path) ->
     path = tmp_path / name
     path.write_text(CONTENTS[name], encoding="utf-8")
     items = list(read_apart(SourceFile(path, name), Bounds()))
-    assert [told(item) for item in items] == [told(item) for item in read_here(SourceFile(path, name))]
+    assert [told(item) for item in items] == [told(item) for item in read_each(SourceFile(path, name))]
     for item in items:
         if isinstance(item, ReadDocument):
             assert item.passages(item.document) == list(split(item.document))

@@ -8,8 +8,7 @@ import pytest
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import FileLimits, SourceFile
-from selfright.ingest.parallel import ReadDocument
-from selfright.ingest.sandbox import Bounds, read_apart
+from selfright.ingest.sandbox import Bounds, ReadDocument, read_apart
 from tests.support.office import hwpx, odt, pdf_of, zipped
 from tests.support.ooxml import docx, p, sheet, xlsx
 
