@@ -4,15 +4,14 @@ A list of addresses can stand for the web: its pages are fetched and searched al
 """
 
 import asyncio
-import copy
 import dataclasses
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from selfright.domain.errors import PageRefused, SelfrightError, SettingsError, WebUnavailable
+from selfright.domain.errors import PageRefused, SettingsError, WebUnavailable
 from selfright.domain.passages import Document, Passage, WebFinding
 from selfright.domain.ports import Tokenizer
 from selfright.web.addresses import target_of
@@ -23,9 +22,6 @@ from selfright.web.types import RequestCounter
 
 log = logging.getLogger(__name__)
 
-Known = Callable[[str], Awaitable[Sequence[str]]]
-"""A query to the texts that the index has for it."""
-
 _PASSAGES_PER_PAGE = 3
 _SPARE = 3  # results beyond those that are wanted, for pages that cannot be used
 _PASSAGES_RANKED = 2_000
@@ -34,27 +30,14 @@ _PASSAGES_RANKED = 2_000
 class LiveWeb:
     """Finds pages with ``provider`` and reads them; port ``WebSearch``.
 
-    ``known`` gives the index's own texts, whose repetition is no second source. All pages together have ``seconds``;
-    what is late is left behind. Nothing here belongs to one event loop.
+    All pages together have ``seconds``; what is late is left behind. Nothing here belongs to one event loop.
     """
 
     def __init__(
-        self,
-        provider: Provider,
-        pages: Pages,
-        split: Split,
-        tokenizer: Tokenizer,
-        known: Known | None = None,
-        seconds: float = 20.0,
+        self, provider: Provider, pages: Pages, split: Split, tokenizer: Tokenizer, seconds: float = 20.0
     ) -> None:
         self._provider, self._pages = provider, pages
-        self._split, self._tokenizer, self._known, self._seconds = split, tokenizer, known, seconds
-
-    def beside(self, known: Known) -> "LiveWeb":
-        """The same web for a turn whose index has ``known``."""
-        web = copy.copy(self)
-        web._known = known
-        return web
+        self._split, self._tokenizer, self._seconds = split, tokenizer, seconds
 
     async def search(self, query: str, k: int) -> WebFinding:
         """At most ``k`` pages with their best passages, in the provider's order.
@@ -72,18 +55,10 @@ class LiveWeb:
         if missing := k - len(pages):
             pages += await self._pages.behind(results[k : k + missing], tally, last)
         found = await asyncio.to_thread(self._best, query, pages)
-        kept = await asyncio.to_thread(new_passages, found, await self._find_known_texts(query) if found else ())
-        return WebFinding(tuple(kept), self._provider.name, tally.requests)
-
-    async def _find_known_texts(self, query: str) -> Sequence[str]:
-        try:
-            return await self._known(query) if self._known else ()
-        except SelfrightError as error:  # then nothing is known to be repeated
-            log.warning("the index was not asked what it knows already: %s", error)
-            return ()
+        return WebFinding(tuple(found), self._provider.name, tally.requests)
 
     def _best(self, query: str, pages: Sequence[Document]) -> list[Passage]:
-        """The best passages of each page, best first; where no word fits, its first one."""
+        """The best passages of each page, best first, none that repeats another; where no word fits, its first one."""
         terms = self._tokenizer.tokens(query)
         by_url = {page.url or page.id: page for page in reversed(pages)}  # of two that redirect to one, the first
         found: list[Passage] = []
@@ -94,7 +69,7 @@ class LiveWeb:
             passages = passages_of(page, url, self._split)[:_PASSAGES_RANKED]
             ranked = Bm25(self._tokenizer.tokens(f"{one.context}\n{one.text}") for one in passages).rank(terms)
             found += [passages[match.index] for match in ranked[:_PASSAGES_PER_PAGE]] or passages[:1]
-        return found
+        return new_passages(found)
 
 
 MOST_ADDRESSES = 200

@@ -106,16 +106,16 @@ def containment(a: frozenset[int], b: frozenset[int]) -> float:
     return len(a & b) / len(a) if a else 0.0
 
 
-def new_passages(found: Iterable[Passage], known: Sequence[str], alike: float = _ALIKE) -> list[Passage]:
-    """``found`` without what repeats a ``known`` text or a passage before it.
+def new_passages(found: Iterable[Passage]) -> list[Passage]:
+    """``found`` without what repeats a passage before it.
 
-    A passage repeats a text when four fifths of its shingles are in it: it then says nothing more than that text.
+    A passage repeats another when four fifths of its shingles are in that: it then says nothing more.
     """
-    seen = [shingles(text) for text in known]
+    seen: list[frozenset[int]] = []
     kept: list[Passage] = []
     for passage in found:
         own = shingles(passage.text)
-        if not any(containment(own, other) >= alike for other in seen):
+        if not any(containment(own, other) >= _ALIKE for other in seen):
             kept.append(passage)
             seen.append(own)
     return kept

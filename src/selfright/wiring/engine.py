@@ -13,7 +13,7 @@ from selfright.domain.errors import UsageError
 from selfright.domain.events import TurnEvent
 from selfright.domain.flags import Flags, by_their_names
 from selfright.domain.packs import DomainPack
-from selfright.domain.ports import Evaluator, ProfileStore
+from selfright.domain.ports import Evaluator, ProfileStore, WebSearch
 from selfright.domain.tools import Tools
 from selfright.domain.traces import Judge
 from selfright.domain.turns import Scope
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from selfright.retrieval.reembedding import ReembedReport
     from selfright.storage.postgres import PostgresDatabase
     from selfright.wiring.replays import ReplayedModels
-    from selfright.wiring.web import Webs
 
 _TRACING = tuple(f"{house}_{name}" for house in ("LANGSMITH", "LANGCHAIN") for name in ("TRACING", "TRACING_V2"))
 _CALLBACKS = "langchain_core.callbacks.manager"
@@ -170,7 +169,7 @@ class Engine:
             referee=roles.referee,
             fallback_generator=roles.fallback_generator,
             passed_over=passed_over,
-            web=self._web.beside(retriever),
+            web=self._web,
             router=self.index.router,
             pack=self.pack,
         )
@@ -211,7 +210,7 @@ class Engine:
         return SlotReaders(self.pack, self.settings.medcat_pack)
 
     @cached_property
-    def _web(self) -> "Webs":
+    def _web(self) -> WebSearch | None:
         from selfright.wiring.web import build_web
 
         return build_web(self.settings, self.index.tokenizer)

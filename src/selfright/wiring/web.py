@@ -2,56 +2,36 @@
 
 import importlib.util
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from selfright.domain.errors import MissingExtra, SettingsError
 from selfright.domain.ports import Tokenizer, WebSearch
-from selfright.domain.turns import ScopedRetriever
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
-    from selfright.web.live import Known, LiveWeb
+    from selfright.web.live import LiveWeb
     from selfright.web.pages import Pages
     from selfright.web.providers.provider import Provider
 
-    Beside = Callable[[Known], WebSearch]
-
 _NEEDED = ("httpcore", "anyio", "idna", "protego", "trafilatura")
-_KNOWN_PASSAGES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Webs:
-    """What ``web_provider`` names, in its order of fall-back."""
-
-    providers: tuple[tuple[str, "Beside"], ...]
-
-    def beside(self, retriever: ScopedRetriever) -> WebSearch | None:
-        """The web of a turn, which does not repeat what its ``retriever`` finds; None without a provider."""
-        known = _find_known(retriever)
-        webs = [(name, beside(known)) for name, beside in self.providers]
-        if len(webs) < 2:
-            return webs[0][1] if webs else None
-        from selfright.web.search import ChainedWeb
-
-        return ChainedWeb(webs)
-
-
-def build_web(settings: Settings, tokenizer: Tokenizer) -> Webs:
-    """What ``web_provider`` names; nothing for ``none``.
+def build_web(settings: Settings, tokenizer: Tokenizer) -> WebSearch | None:
+    """What ``web_provider`` names, in its order of fall-back; None for ``none``.
 
     Raises ``SettingsError`` for a missing key, folder or base URL, and ``MissingExtra``.
     """
-    return Webs(tuple((name, _provider(name, settings, tokenizer)) for name in settings.web_providers))
+    webs = [(name, _provider(name, settings, tokenizer)) for name in settings.web_providers]
+    if len(webs) < 2:
+        return webs[0][1] if webs else None
+    from selfright.web.search import ChainedWeb
+
+    return ChainedWeb(webs)
 
 
-def _provider(name: str, settings: Settings, tokenizer: Tokenizer) -> "Beside":
-    if name != "static":
-        return _live(name, settings, tokenizer).beside
-    web = _static(settings, tokenizer)
-    return lambda _known: web
+def _provider(name: str, settings: Settings, tokenizer: Tokenizer) -> WebSearch:
+    return _static(settings, tokenizer) if name == "static" else _live(name, settings, tokenizer)
 
 
 def _static(settings: Settings, tokenizer: Tokenizer) -> WebSearch:
@@ -110,10 +90,3 @@ def provider_of(name: str, base_url: str | None, environment: Mapping[str, str])
     api = Api(name, base, Guard(Permissions.of_base(base)), kind.advice, ApiPolicy(apart_s=kind.apart_s))
     key = [key_from(environment, kind.key_variable, name)] if kind.key_variable else []
     return kind(api, *key)
-
-
-def _find_known(retriever: ScopedRetriever) -> "Known":
-    async def find_known(query: str) -> list[str]:
-        return [hit.passage.text for hit in (await retriever.search(query, _KNOWN_PASSAGES)).hits]
-
-    return find_known

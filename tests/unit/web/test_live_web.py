@@ -2,14 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from selfright.domain.errors import IndexNotFound, WebUnavailable
+from selfright.domain.errors import WebUnavailable
 from selfright.domain.passages import Document, WebFinding
 from selfright.web.live import LiveWeb
 from selfright.web.providers.provider import MOST, Result, clean_rows
@@ -142,26 +142,11 @@ def test_spare_results_stand_in_for_lost_ones() -> None:
 def test_what_only_repeats_is_dropped() -> None:
     known = "The valve of the boiler opens at two bar and has to be checked once in every year by an expert."
     news = "The valve of the pump opens at nine bar, which was found out last summer."
-    asked: list[str] = []
-
-    async def lookup(query: str) -> Sequence[str]:
-        asked.append(query)
-        return ["Something else.", known]
-
     pages = {"/a": article(known, news), "/copy": article(known, news)}
     with town(pages) as (_, web):
-        finding = search(web("/a", "/copy", known=lookup))
-    assert known not in texts(finding)
+        finding = search(web("/a", "/copy"))
+    assert texts(finding).count(known) == 1
     assert texts(finding).count(news) == 1
-    assert asked == ["valve opens bar"]
-
-
-def test_an_index_that_cannot_be_asked_costs_nothing() -> None:
-    async def lookup(query: str) -> Sequence[str]:
-        raise IndexNotFound("no index")
-
-    with town({"/a": article("The valve opens at two bar.")}) as (_, web):
-        assert "The valve opens at two bar." in texts(search(web("/a", known=lookup)))
 
 
 @pytest.mark.parametrize("query", ["", "  ", "\n"])

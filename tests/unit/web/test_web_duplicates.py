@@ -17,26 +17,28 @@ def passages(*texts: str) -> list[Passage]:
     return [Passage(f"p{n}", "d", "T", text, 0, len(text)) for n, text in enumerate(texts)]
 
 
-def kept(texts: list[str], known: list[str]) -> list[str]:
-    return [passage.text for passage in new_passages(passages(*texts), known)]
+def kept(*texts: str) -> list[str]:
+    return [passage.text for passage in new_passages(passages(*texts))]
 
 
 def test_a_repetition_goes_and_news_stays() -> None:
     other = "The pump of the boiler turns with three thousand turns a minute and needs oil every month without fail."
-    assert kept([TEXT, other], [TEXT.upper().replace("two bar", "two  bar,")]) == [other]
-    assert kept([TEXT, TEXT + " It is red."], []) == [TEXT]
+    assert kept(TEXT, TEXT.upper().replace("two bar", "two  bar,"), other) == [TEXT, other]
+    assert kept(TEXT, TEXT + " It is red.") == [TEXT]
     longer = TEXT + " It is red and blue, and stands at the left of the door."
-    assert kept([TEXT, longer], []) == [TEXT, longer]
-    assert kept([longer, TEXT], []) == [longer]
+    assert kept(TEXT, longer) == [TEXT, longer]
+    assert kept(longer, TEXT) == [longer]
 
 
 def test_one_word_that_differs_in_a_short_text_is_news() -> None:
-    assert kept(["The valve opens at three bar."], ["The valve opens at two bar."]) == ["The valve opens at three bar."]
+    texts = ["The valve opens at two bar.", "The valve opens at three bar."]
+    assert kept(*texts) == texts
 
 
 def test_korean() -> None:
     text = "안전 밸브는 2바에서 열리며 해마다 한 번 점검해야 하고 점검한 날을 적어 둔다."
-    assert kept([text], ["앞말. " + text + " 뒷말."]) == []
+    whole = "앞말. " + text + " 뒷말."
+    assert kept(whole, text) == [whole]
 
 
 @given(sets, sets)
