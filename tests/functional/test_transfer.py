@@ -72,12 +72,9 @@ def test_texts_alone(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("vectors")
-@pytest.mark.parametrize("kind", [(), ("--passages",)])
-def test_out_and_in_again_gives_the_same_ranking(
-    cli: Cli, indexed: Path, tmp_path: Path, kind: tuple[str, ...]
-) -> None:
+def test_out_and_in_again_gives_the_same_ranking(cli: Cli, indexed: Path, tmp_path: Path) -> None:
     out, index = tmp_path / "out", tmp_path / "again"
-    told = cli("index", "export", "--to", out, "--vectors", *kind, "--index", indexed, "--json")
+    told = cli("index", "export", "--to", out, "--vectors", "--index", indexed, "--json")
     assert told.code == 0, told.err
     files = ("--corpus", out / "corpus.jsonl", "--faiss", out / "vectors.faiss", "--meta", out / "vectors.meta.jsonl")
     assert cli("index", "import", *files, "--index", index).code == 0

@@ -191,12 +191,11 @@ class DocumentMethods:
         self,
         folder: str | Path,
         *,
-        passages: bool = False,
         vectors: bool = False,
         force: bool = False,
         progress: "Progress | None" = None,
     ) -> "ExportReport":
-        """Writes the documents (or passages) as BEIR's ``corpus.jsonl`` into a new or empty folder."""
+        """Writes the documents as BEIR's ``corpus.jsonl`` into a new or empty folder."""
         from selfright.ingest.exporting import export
 
         store = self._engine.index.as_made()
@@ -204,9 +203,7 @@ class DocumentMethods:
         if vectors and not info.dimension:
             raise UsageError("this index is searched by words alone and has no vectors to write; leave out --vectors")
         dimension, total = info.dimension if vectors else 0, info.documents
-        return export(
-            store, Path(folder), passages=passages, dimension=dimension, force=force, progress=progress, total=total
-        )
+        return export(store, Path(folder), dimension=dimension, force=force, progress=progress, total=total)
 
     def reembed(self, *, progress: "Progress | None" = None) -> "ReembedReport":
         """Embeds every passage again with the configured embedder; everything else stays.

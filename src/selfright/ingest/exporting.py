@@ -1,4 +1,4 @@
-"""An index goes out: documents or passages in the layout of BEIR, with their vectors beside them if wanted."""
+"""An index goes out: its documents in the layout of BEIR, with their vectors beside them if wanted."""
 
 import json
 import os
@@ -19,11 +19,10 @@ CORPUS, VECTORS, META = "corpus.jsonl", "vectors.faiss", "vectors.meta.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What was written: rows of ``corpus.jsonl``, and vectors."""
+    """What was written: documents in ``corpus.jsonl``, and vectors."""
 
     folder: Path
     documents: int
-    rows: int
     vectors: int
 
 
@@ -31,13 +30,12 @@ def export(
     store: Contents,
     folder: Path,
     *,
-    passages: bool = False,
     dimension: int = 0,
     force: bool = False,
     progress: Progress | None = None,
     total: int = 0,
 ) -> ExportReport:
-    """Writes ``corpus.jsonl`` (a row for each document, or passage), and vectors where their ``dimension`` is given.
+    """Writes ``corpus.jsonl`` (a row for each document), and vectors where their ``dimension`` is given.
 
     All of it lies in ``folder`` when it is done, or nothing. Raises ``InputError`` when something is in the folder
     already; with ``force`` files of the same names are replaced and others are left alone. Memory holds the vectors,
@@ -50,7 +48,7 @@ def export(
         raise InputError(f"{target} is not empty; name another folder, or replace an export in it with --force")
     around = target if target.is_dir() else target.parent
     around.mkdir(parents=True, exist_ok=True)
-    counts = {"documents": 0, "rows": 0, "vectors": 0}
+    counts = {"documents": 0, "vectors": 0}
     with TemporaryDirectory(prefix=".unfinished-", dir=around, ignore_cleanup_errors=True) as unfinished:
         place = Path(unfinished)
         made = FlatVectors(dimension) if dimension else None
@@ -58,14 +56,12 @@ def export(
             for info in store.documents():
                 if (document := store.document(info.id)) is None:
                     continue  # removed meanwhile
-                cut = list(store.passages_of(info.id)) if passages or dimension else []
-                rows = [_row(document, each) for each in cut] if passages else [_row(document)]
-                _write(corpus, rows)
+                _write(corpus, [_row(document)])
                 counts["documents"] += 1
-                counts["rows"] += len(rows)
+                cut = list(store.passages_of(info.id)) if dimension else []
                 if made is not None and cut:
                     found = store.vectors_of(document.id)
-                    _write(meta, [_pointer(document, each, each.id in found, whole=passages) for each in cut])
+                    _write(meta, [_pointer(document, each, each.id in found) for each in cut])
                     made.add([found.get(each.id) for each in cut])
                     counts["vectors"] += sum(each.id in found for each in cut)
                 if progress:
@@ -85,28 +81,21 @@ def _move(place: Path, target: Path, names: Sequence[str]) -> None:
         os.replace(place / name, target / name)
 
 
-def _row(document: Document, passage: Passage | None = None) -> dict[str, object]:
-    """A document, or a passage of it, as a row of BEIR's ``corpus.jsonl``; its place is in ``metadata``."""
-    of, place = passage or document, {}
-    if passage is not None:
-        place = {"document_id": document.id, "section": passage.section, "head": passage.head}
-        place |= {"start": str(passage.start), "end": str(passage.end)}
-    told = {"language": of.language, "url": of.url, "collection": of.collection, "source": document.source}
+def _row(of: Document) -> dict[str, object]:
+    """A document as a row of BEIR's ``corpus.jsonl``."""
+    told = {"language": of.language, "url": of.url, "collection": of.collection, "source": of.source}
     facts = {key: value for key, value in told.items() if value is not None}
     # What the document brought along is never overwritten; how the index holds it also stands beside it.
-    metadata = {**facts, **place, **document.metadata}
-    return {"_id": of.id, "title": of.title, "text": of.text, **facts, "metadata": metadata}
+    return {"_id": of.id, "title": of.title, "text": of.text, **facts, "metadata": {**facts, **of.metadata}}
 
 
-def _pointer(document: Document, passage: Passage, embedded: bool, *, whole: bool) -> dict[str, object]:
-    """Which text a vector is of: all of a row that is a passage, else a part of a document's row."""
-    pointer: dict[str, object] = {"_id": passage.id if whole else document.id}
-    if not whole:
-        pointer |= {"start": passage.start, "end": passage.end}
+def _pointer(document: Document, passage: Passage, embedded: bool) -> dict[str, object]:
+    """Which part of a row a vector is of."""
+    pointer: dict[str, object] = {"_id": document.id, "start": passage.start, "end": passage.end}
     pointer["section"] = passage.section
     if passage.head:
         pointer["head"] = passage.head
-    if not whole and passage.language != document.language:
+    if passage.language != document.language:
         pointer["language"] = passage.language
     return pointer if embedded else {**pointer, "embedded": False}
 

@@ -10,12 +10,9 @@ from numpy.typing import NDArray
 
 from selfright.domain.errors import InputError, MissingExtra, UnreadableFile
 
-# Kinds that keep their vectors whole or scalar-quantised. Others keep codes from which no good vector comes back, and
-# some of them crash the process when they are asked for one.
-_KINDS = (
-    *("IndexFlat", "IndexFlatIP", "IndexFlatL2", "IndexScalarQuantizer", "IndexHNSWFlat", "IndexHNSWSQ"),
-    *("IndexIVFFlat", "IndexIVFScalarQuantizer", "IndexRefineFlat"),
-)
+# Kinds that keep their vectors whole. Others keep codes from which no good vector comes back, and some of them crash
+# the process when they are asked for one.
+_KINDS = ("IndexFlat", "IndexFlatIP", "IndexFlatL2", "IndexHNSWFlat", "IndexIVFFlat")
 _ADVICE = "import the texts alone with --no-vectors, or save the vectors in an IndexFlatIP"
 
 
@@ -27,19 +24,11 @@ class FaissVectors:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._outer = _read(path)  # kept, for it owns the index inside
-        mapped = type(self._outer).__name__ in ("IndexIDMap", "IndexIDMap2")
-        self._index = _faiss().downcast_index(self._outer.index) if mapped else self._outer
+        self._index = _read(path)
         self.kind = type(self._index).__name__
         if self.kind not in _KINDS:
             raise self._refuse(f"an index of kind {self.kind} does not give its vectors back; {_ADVICE}")
         self.count, self.dimension = int(self._index.ntotal), int(self._index.d)
-        self._places: NDArray[np.int64] | None = None
-        if mapped:
-            ids = _faiss().vector_to_array(self._outer.id_map)
-            self._places = np.argsort(ids, kind="stable")
-            if not np.array_equal(ids[self._places], np.arange(self.count)):
-                raise self._refuse(f"its ids are not 0 to {self.count - 1}, so no line belongs to them; {_ADVICE}")
         try:
             if (ivf := _faiss().try_extract_index_ivf(self._index)) is not None:
                 ivf.make_direct_map()
@@ -53,8 +42,7 @@ class FaissVectors:
         wanted = np.asarray(numbers, dtype=np.int64)
         if not len(wanted):
             return np.empty((0, self.dimension), dtype=np.float32)
-        places = wanted if self._places is None else self._places[wanted]
-        rows: NDArray[np.float32] = self._index.reconstruct_batch(places)
+        rows: NDArray[np.float32] = self._index.reconstruct_batch(wanted)
         return rows
 
     def _peculiarities(self) -> tuple[str, ...]:
@@ -64,8 +52,6 @@ class FaissVectors:
         lengths = np.linalg.norm(self.rows(range(min(self.count, 64))), axis=1)
         if np.abs(lengths[lengths > 0] - 1).max(initial=0) > 0.02:  # zeros stand for texts without a vector
             notes.append("the vectors were not of length one; they are scaled to it")
-        if self.kind.endswith(("ScalarQuantizer", "SQ")):
-            notes.append("the vectors were quantised, so they are close to the original ones, not equal")
         return tuple(notes)
 
     def _refuse(self, why: str) -> UnreadableFile:

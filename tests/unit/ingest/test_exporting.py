@@ -48,7 +48,7 @@ def filled(*documents: Document, embed: bool = True) -> Shelf:
 def test_documents_as_rows(tmp_path: Path) -> None:
     shelf = filled(PLAIN, KOREAN)
     report = export(shelf, tmp_path / "out")
-    assert (report.documents, report.rows, report.vectors) == (2, 2, 0)
+    assert (report.documents, report.vectors) == (2, 0)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["corpus.jsonl"]
     first, second = read_lines(tmp_path / "out" / "corpus.jsonl")
     assert first == {
@@ -69,17 +69,6 @@ def test_documents_as_rows(tmp_path: Path) -> None:
         },
     }
     assert (second["_id"], second["language"], "url" in second) == ("ko/안내.md", "ko", False)
-
-
-def test_passages_as_rows(tmp_path: Path) -> None:
-    report = export(filled(PLAIN), tmp_path / "out", passages=True)
-    assert (report.documents, report.rows) == (1, 2)
-    rows = read_lines(tmp_path / "out" / "corpus.jsonl")
-    assert [row["_id"] for row in rows] == ["guide.md#0", "guide.md#1"]
-    for row in rows:
-        place = row["metadata"]
-        assert place["document_id"] == "guide.md"
-        assert PLAIN.text[int(place["start"]) : int(place["end"])] == row["text"]
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), min_size=1, max_size=12).filter(str.strip)
@@ -122,34 +111,27 @@ def test_adding_what_was_exported_gives_the_same_documents(
         assert [(p.id, p.start, p.end, p.section) for p in again] == [(p.id, p.start, p.end, p.section) for p in cut]
 
 
-@pytest.mark.parametrize("passages", [False, True])
-def test_importing_what_was_exported_embeds_nothing_and_gives_the_same(tmp_path: Path, passages: bool) -> None:
+def test_importing_what_was_exported_embeds_nothing_and_gives_the_same(tmp_path: Path) -> None:
     before = filled(PLAIN, KOREAN)
-    report = export(before, tmp_path / "out", passages=passages, dimension=64)
-    assert (report.rows, report.vectors) == (4 if passages else 2, 2)
+    report = export(before, tmp_path / "out", dimension=64)
+    assert (report.documents, report.vectors) == (2, 2)
     after, embedder = Shelf(), WordHashes()
     corpus, meta = tmp_path / "out" / "corpus.jsonl", tmp_path / "out" / "vectors.meta.jsonl"
     import_corpus(corpus, meta, FaissVectors(tmp_path / "out" / "vectors.faiss"), embedder, lambda: cast(Any, after))
     assert set(embedder.embedded) <= {passage.text for passage in before.passages().values()} | {
         f"{passage.heading}\n{passage.text}" for passage in before.passages().values()
     }
-    if passages:
-        assert set(after.committed) == set(before.passages())
-        assert after.document("guide.md#0").collection == "manuals"  # type: ignore[union-attr]
-    else:
-        assert after.passages() == before.passages()
-        now = after.document("guide.md")
-        assert now is not None
-        assert (now.title, now.text, now.url, now.collection) == ("Guide", PLAIN.text, PLAIN.url, "manuals")
-        assert PLAIN.metadata.items() <= now.metadata.items()
-    marks = "#0" if passages else ""
+    assert after.passages() == before.passages()
+    now = after.document("guide.md")
+    assert now is not None
+    assert (now.title, now.text, now.url, now.collection) == ("Guide", PLAIN.text, PLAIN.url, "manuals")
+    assert PLAIN.metadata.items() <= now.metadata.items()
     for name, vector in before.vectors.items():
-        assert np.array_equal(after.vectors[name + marks], vector)
+        assert np.array_equal(after.vectors[name], vector)
     assert len(after.vectors) == len(before.vectors)
 
 
-@pytest.mark.parametrize("passages", [False, True])
-def test_passages_keep_their_language(tmp_path: Path, passages: bool) -> None:
+def test_passages_keep_their_language(tmp_path: Path) -> None:
     both = document("both.md", "The first line is here.\n둘째 줄은 여기 있다.", "Both")
     _, cut = by_lines(both)
     first, second = replace(cut[0], language="en"), replace(cut[1], language="ko")
@@ -157,7 +139,7 @@ def test_passages_keep_their_language(tmp_path: Path, passages: bool) -> None:
     matrix = WordHashes().embed([first.text, second.text])
     shelf.put([(both, [first, second])], {first.id: matrix[0], second.id: matrix[1]})
     shelf.commit()
-    export(shelf, tmp_path / "out", passages=passages, dimension=64)
+    export(shelf, tmp_path / "out", dimension=64)
     corpus, meta = tmp_path / "out" / "corpus.jsonl", tmp_path / "out" / "vectors.meta.jsonl"
     import_corpus(
         corpus, meta, FaissVectors(tmp_path / "out" / "vectors.faiss"), WordHashes(), lambda: cast(Any, after)
@@ -179,7 +161,7 @@ def test_a_passage_without_a_vector_keeps_its_line(tmp_path: Path) -> None:
 
 def test_an_empty_index_is_an_empty_file(tmp_path: Path) -> None:
     report = export(Shelf(), tmp_path / "out", dimension=64)
-    assert report.rows == 0
+    assert report.documents == 0
     assert (tmp_path / "out" / "corpus.jsonl").read_bytes() == b""
 
 

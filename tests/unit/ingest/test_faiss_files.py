@@ -42,43 +42,32 @@ def saved(tmp_path: Path, matrix: NDArray[np.float32]) -> Callable[..., Path]:
     return save
 
 
-@pytest.mark.parametrize(
-    ("kind", "close"),
-    [
-        ("Flat", 0), ("HNSW8,Flat", 0), ("IVF4,Flat", 0), ("Flat,RFlat", 0), ("SQ8", 0.02), ("IVF4,SQ8", 0.02),
-        ("HNSW8,SQ8", 0.02),
-    ],
-)  # fmt: skip
-def test_vectors_come_back(saved: Callable[..., Path], matrix: NDArray[np.float32], kind: str, close: float) -> None:
+@pytest.mark.parametrize("kind", ["Flat", "HNSW8,Flat", "IVF4,Flat"])
+def test_vectors_come_back(saved: Callable[..., Path], matrix: NDArray[np.float32], kind: str) -> None:
     vectors = FaissVectors(saved(kind))
     assert (vectors.count, vectors.dimension) == (COUNT, DIMENSION)
     some = [5, 199, 0, 5]
-    assert np.abs(vectors.rows(some) - matrix[some]).max() <= close
+    assert np.array_equal(vectors.rows(some), matrix[some])
     assert vectors.rows([]).shape == (0, DIMENSION)
-    assert any("quantised" in note for note in vectors.notes) == (close > 0)
 
 
-@pytest.mark.parametrize("kind", ["IDMap,Flat", "IDMap2,HNSW8", "IVF4,Flat"])
-def test_a_mapped_id_is_the_number_of_its_line(
-    saved: Callable[..., Path], matrix: NDArray[np.float32], kind: str
-) -> None:
+def test_an_id_is_the_number_of_its_line(saved: Callable[..., Path], matrix: NDArray[np.float32]) -> None:
     ids = np.random.default_rng(1).permutation(COUNT)
-    vectors = FaissVectors(saved(kind, ids=ids))
+    vectors = FaissVectors(saved("IVF4,Flat", ids=ids))
     assert np.array_equal(vectors.rows(range(COUNT)), matrix)
 
 
 def test_ids_that_are_no_lines_are_refused(tmp_path: Path, matrix: NDArray[np.float32]) -> None:
-    for kind, words in (("IDMap,Flat", "ids are not 0 to 199"), ("IVF4,Flat", "does not give its vectors back")):
-        index: Any = faiss.index_factory(DIMENSION, kind, faiss.METRIC_INNER_PRODUCT)
-        index.train(matrix)
-        index.add_with_ids(matrix, np.arange(COUNT) + 1)
-        faiss.write_index(index, str(tmp_path / "x.faiss"))
-        with pytest.raises(UnreadableFile, match=words):
-            FaissVectors(tmp_path / "x.faiss")
+    index: Any = faiss.index_factory(DIMENSION, "IVF4,Flat", faiss.METRIC_INNER_PRODUCT)
+    index.train(matrix)
+    index.add_with_ids(matrix, np.arange(COUNT) + 1)
+    faiss.write_index(index, str(tmp_path / "x.faiss"))
+    with pytest.raises(UnreadableFile, match="does not give its vectors back"):
+        FaissVectors(tmp_path / "x.faiss")
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", ["IVF4,PQ4x4fs", "PCA8,Flat", "RaBitQ"])
+@pytest.mark.parametrize("kind", ["IVF4,PQ4x4fs", "PCA8,Flat", "RaBitQ", "SQ8"])
 def test_kinds_that_keep_codes_alone_are_refused(saved: Callable[..., Path], kind: str) -> None:
     with pytest.raises(UnreadableFile, match=r"x\.faiss: an index of kind Index\w+ does not give .*--no-vectors"):
         FaissVectors(saved(kind))

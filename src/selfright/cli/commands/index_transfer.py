@@ -65,7 +65,6 @@ def import_(
 
 @click.command(name="export")
 @click.option("--to", "folder", type=_PATH, required=True, metavar="DIR", help="Folder to write; new or empty.")
-@click.option("--passages", is_flag=True, help="A row for each passage instead of each document.")
 @click.option("--vectors", is_flag=True, help="Write the vectors too, so that an import embeds nothing.")
 @click.option("--force", is_flag=True, help="Replace an export that is there already.")
 @on_index
@@ -76,6 +75,6 @@ def export(selfright: "Selfright", folder: Path, as_json: bool, **options: bool)
 
     with bar("Exporting") as progress:
         report = selfright.export(folder, progress=progress, **options)
-    counts = {"documents": report.documents, "rows": report.rows, "vectors": report.vectors}
+    counts = {"documents": report.documents, "vectors": report.vectors}
     form = {**counts, "folder": str(report.folder)}
     tell(form, [f"{format_counts(counts)} → {report.folder}"], as_json=as_json)
