@@ -311,44 +311,23 @@ def test_a_slow_drip_ends_in_time() -> None:
     assert seconds < 1.5
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate", "x-gzip", "GZIP"])
-def test_packed_bodies_are_unpacked(encoding: str) -> None:
-    text = "점검 " * 1000
-    packed = gzip.compress(text.encode()) if "gzip" in encoding.lower() else zlib.compress(text.encode())
-    reply, _, _ = page(Answer(packed, 200, {**TEXT, "Content-Encoding": encoding}))
-    assert isinstance(reply, Reply)
-    assert reply.body.decode() == text
-
-
-def test_bare_deflate_and_several_members_are_unpacked() -> None:
-    bare = zlib.compressobj(wbits=-15)
-    reply, _, _ = page(Answer(bare.compress(b"hello") + bare.flush(), 200, {**TEXT, "Content-Encoding": "deflate"}))
-    assert isinstance(reply, Reply)
-    assert reply.body == b"hello"
-    both = gzip.compress(b"one ") + gzip.compress(b"two")
-    reply, _, _ = page(Answer(both, 200, {**TEXT, "Content-Encoding": "gzip"}))
-    assert isinstance(reply, Reply)
-    assert reply.body == b"one two"
-
-
 @pytest.mark.parametrize(
     ("encoding", "body"),
     [
         ("gzip", gzip.compress(b"\0" * 50_000_000, 1)),
-        ("deflate", zlib.compress(b"\0" * 50_000_000, 1)),
-        ("gzip", gzip.compress(b"x") * 500),
-        ("gzip", gzip.compress(b"hello world" * 100)[:-20]),
+        ("DEFLATE", zlib.compress(b"\0" * 50_000_000, 1)),
         ("gzip", b"this is no gzip at all"),
         ("br", b"\x0b\x02\x80hello\x03"),
         ("zstd", b"\x28\xb5\x2f\xfd"),
-        ("gzip, gzip", gzip.compress(gzip.compress(b"x"))),
         ("identity, gzip", gzip.compress(b"x")),
     ],
-    ids=["bomb", "deflate bomb", "many members", "cut off", "no gzip", "brotli", "zstd", "twice", "identity"],
+    ids=["bomb", "deflate bomb", "no gzip", "brotli", "zstd", "identity"],
 )
-def test_bombs_and_broken_packing_are_refused(encoding: str, body: bytes) -> None:
+def test_what_is_packed_was_not_asked_for_and_is_refused(encoding: str, body: bytes) -> None:
     error, _, _ = page(Answer(body, 200, {**TEXT, "Content-Encoding": encoding}))
     assert isinstance(error, PageUnusable)
+    reply, _, _ = page(Answer(b"plain", 200, {**TEXT, "Content-Encoding": "Identity"}))
+    assert isinstance(reply, Reply)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,16 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from protego import Protego
 
 from selfright.domain.errors import PageUnusable
 from selfright.web.addresses import Target, target_of
-from selfright.web.types import AGENT, PAGES, Reply, Request, RequestCounter, Transport, no_queue
+from selfright.web.types import AGENT, PAGES, Reply, Request, RequestCounter, no_queue
+
+if TYPE_CHECKING:
+    from selfright.web.guard import Guard
 
 MAX_BYTES = 500_000
 _NAME = AGENT.partition("/")[0]
@@ -85,7 +89,7 @@ _ACCEPT = "text/html, application/xhtml+xml, text/plain;q=0.8, text/markdown;q=0
 class Visitor:
     """Fetches pages through ``transport``; remembers robots.txt of the last hosts for an hour. Thread-safe."""
 
-    def __init__(self, transport: Transport, throttle: HostThrottle | None = None) -> None:
+    def __init__(self, transport: "Guard", throttle: HostThrottle | None = None) -> None:
         self._transport = transport
         self._throttle = throttle or HostThrottle()
         self._asking = HostThrottle(at_once=1, apart_s=0.0)  # who comes second waits for what the first one hears

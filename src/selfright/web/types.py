@@ -1,13 +1,10 @@
-"""What is asked of a server, what it answers, and who may carry it; bodies of replies, unpacked and told apart."""
+"""What is asked of a server, what it answers, and who may carry it; bodies of replies told apart."""
 
 import re
-import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from selfright.domain.errors import PageUnusable
 from selfright.web.addresses import Target
 
 AGENT = "Selfright/0.1"
@@ -20,7 +17,7 @@ PAGES = HTML | TEXT | PDF
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """What one request may take: ``seconds`` in all, ``bytes`` of the body (as sent, and as unpacked)."""
+    """What one request may take: ``seconds`` in all, ``bytes`` of the body."""
 
     seconds: float = 10.0
     connect_s: float = 4.0
@@ -65,24 +62,11 @@ Entry = Callable[[Target], AbstractAsyncContextManager[None]]
 """What is held while a host is asked: a place in its queue. May raise ``PageRefused`` or ``PageUnusable``."""
 
 
-class Transport(Protocol):
-    """Sends requests: the guard."""
-
-    async def exchange(self, request: Request, tally: RequestCounter) -> Reply:
-        """One request and its reply; redirects are not followed. Raises ``PageRefused`` or ``PageUnusable``."""
-
-    async def follow(self, request: Request, tally: RequestCounter, entry: Entry) -> Reply:
-        """As ``exchange``, over a bounded number of redirects; ``entry`` is held at each step."""
-
-
 def no_queue(_target: Target) -> AbstractAsyncContextManager[None]:
     """An ``Entry`` that is always open."""
     return nullcontext()
 
 
-ENCODINGS = "gzip, deflate"
-
-_MEMBERS = 100  # of one gzip stream; each costs a new decompressor
 _SNIFFED = 1_024
 _BINARY = (
     b"PK\x03\x04", b"\x7fELF", b"MZ", b"GIF8", b"\x89PNG", b"\xff\xd8\xff", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"Rar!",
@@ -90,34 +74,6 @@ _BINARY = (
 )  # fmt: skip
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _MARKUP = (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<article", b"<div", b"<p>")
-
-
-def unpack(body: bytes, encoding: str, limit: int) -> bytes:
-    """A body without its content encoding; what is unpacked is never more than ``limit`` bytes.
-
-    Raises ``PageUnusable`` for an encoding that was not asked for, for broken data and for what is larger.
-    """
-    name, unpacked = encoding.strip().lower(), bytearray()
-    if name in ("", "identity") or not body:
-        return body
-    if name not in ("gzip", "x-gzip", "deflate"):
-        raise PageUnusable("the reply is packed in a way that was not asked for; only gzip and deflate are read")
-    # Many servers send bare deflate under that name: RFC 1950 says how its wrapping begins.
-    is_bare = name == "deflate" and not (body[0] & 0x8F == 8 and int.from_bytes(body[:2]) % 31 == 0)
-    for _ in range(_MEMBERS):
-        stream = zlib.decompressobj(wbits=-15 if is_bare else 47)
-        try:
-            unpacked += stream.decompress(body, limit + 1 - len(unpacked))
-        except zlib.error:
-            raise PageUnusable("the reply says that it is packed, but cannot be unpacked") from None
-        if len(unpacked) > limit:
-            raise PageUnusable(f"the reply has more than {limit:,} bytes when unpacked")
-        if not stream.eof:
-            raise PageUnusable("the packed reply breaks off before its end")
-        body = stream.unused_data
-        if not body.strip(b"\0"):
-            return bytes(unpacked)
-    raise PageUnusable(f"the packed reply has more than {_MEMBERS} parts")
 
 
 def media_of(header: str, body: bytes | None = None) -> tuple[str, str | None]:

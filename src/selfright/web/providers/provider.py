@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
 
 from selfright.domain.errors import (
@@ -23,7 +23,10 @@ from selfright.resilience import Breaker, pause, retry_after
 from selfright.web.addresses import join_path, target_of
 from selfright.web.politeness import HostThrottle
 from selfright.web.search import clean_title, plain
-from selfright.web.types import Reply, Request, RequestCounter, Transport
+from selfright.web.types import Reply, Request, RequestCounter
+
+if TYPE_CHECKING:
+    from selfright.web.guard import Guard
 
 MOST = 20
 """Results that are asked of a provider at most."""
@@ -102,7 +105,7 @@ class Api:
 
     name: str
     base_url: str
-    transport: Transport
+    transport: "Guard"
     advice: str = "check its key"
     policy: ApiPolicy = ApiPolicy()
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
