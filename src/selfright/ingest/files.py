@@ -1,101 +1,19 @@
-"""One file to read: where it is, what its document is called, how much of it is read, and its bytes as text.
+"""One file to read: where it is, what its document is called, how much of it is read, and its bytes as text."""
 
-Binary content is refused.
-"""
-
-import codecs
 import errno
 import os
-import re
 import stat
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
+from selfright.domain.encodings import decode
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
-
-_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-_GUESSED_BYTES = 200_000
-_ENCODINGS = ["cp949", "cp932", "euc_jp", "gb18030", "big5hkscs", "cp1252"]  # those that files are found in
-_KOREAN = ("euckr", "ksc5601", "ksc56011987", "cp949", "ms949", "windows949")
-_ZEROS, _MORE_ZEROS = 0.1, 2  # Korean text has them for its blanks, and elsewhere for a few syllables (가, 대, 저)
-_UNPRINTABLE = ("Cc", "Cn", "Co", "Cs")
-_HELP = "save it as UTF-8 text, or in one of the supported formats"
-
-
-def decode(data: bytes, refuse: Callable[[str], Exception], declared: str | None = None) -> str:
-    """The text of a file, without a byte order mark; ``declared`` is the encoding the file names itself, if any.
-
-    Raises what ``refuse`` makes of a reason when the content is binary or in no known encoding.
-    """
-    for mark, name in _MARKS.items():
-        if data.startswith(mark):
-            text = _strictly(data[len(mark) :], name)
-            if text is None:
-                raise refuse(f"begins as {name.upper()} but is not; {_HELP}")
-            return text
-    if b"\0" in data:
-        if (text := _unmarked_utf16(data)) is None:
-            raise refuse(f"binary content where text was expected; {_HELP}")
-        return text
-    text = _declared_encoding(data, declared) or _strictly(data, "utf-8") or _guess_encoding(data)
-    if text is None:
-        raise refuse(f"its encoding could not be told; {_HELP}")
-    return text
-
-
-def decode_known(data: bytes) -> str | None:
-    """Text that is valid UTF-8 or plausible Korean code page 949; else None."""
-    text = _strictly(data, "utf-8")
-    if text is not None or (text := _strictly(data, "cp949")) is None:
-        return text
-    # Western text reads as code page 949 at times, but then as syllables that nobody writes: those outside KS X 1001.
-    foreign = [character for character in text[:_GUESSED_BYTES] if character > "\x7f"]
-    common = len("".join(foreign).encode("euc-kr", "ignore")) / 2
-    return text if common >= 0.9 * len(foreign) else None
-
-
-def _strictly(data: bytes, encoding: str) -> str | None:
-    try:
-        return data.decode(encoding)
-    except (UnicodeDecodeError, LookupError):
-        return None
-
-
-def _unmarked_utf16(data: bytes) -> str | None:
-    """The text, where zeros at every other place say that it is UTF-16 and nothing in it is unprintable; else None."""
-    zeros = data[::2].count(0), data[1::2].count(0)
-    if max(zeros) < max(_ZEROS * len(data) / 2, _MORE_ZEROS * min(zeros)):
-        return None
-    text = _strictly(data, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be")
-    is_clean = all(unicodedata.category(sign) not in _UNPRINTABLE or sign.isspace() for sign in set(text or "\0"))
-    return text if is_clean else None
-
-
-def _declared_encoding(data: bytes, name: str | None) -> str | None:
-    if not name:
-        return None
-    # Pages that say EUC-KR or KS C 5601 are written in its superset, code page 949.
-    korean = re.sub(r"[^a-z0-9]", "", name.lower()) in _KOREAN
-    try:
-        text_codec = codecs.lookup("cp949" if korean else name)
-    except LookupError:
-        return None
-    return _strictly(data, text_codec.name) if text_codec.name != "utf-8" else None
-
-
-def _guess_encoding(data: bytes) -> str | None:
-    from charset_normalizer import from_bytes
-
-    sample = data if len(data) <= _GUESSED_BYTES else data[:_GUESSED_BYTES].rpartition(b"\n")[0]
-    best = from_bytes(sample, cp_isolation=_ENCODINGS).best()
-    return _strictly(data, best.encoding) if best else None
-
 
 _REASONS = {
     errno.ENOENT: "there is no file, or the symbolic link points to nothing",
@@ -180,7 +98,15 @@ class SourceFile:
 
     def read_text(self) -> str:
         """All of it decoded, without a byte order mark and otherwise as it stands."""
-        return decode(self.read_bytes(), self.refuse)
+        return self.decode(self.read_bytes())
+
+    def decode(self, data: bytes, declared: str | None = None) -> str:
+        """Its bytes as text. Raises ``UnreadableFile`` when they are binary or in no known encoding."""
+        try:
+            return decode(data, declared)
+        except ValueError as error:
+            why = f"{error}; save it as UTF-8 text, or in one of the supported formats"
+            raise self.refuse(why) from error
 
     def document(self, text: str, title: str, media_type: str = "text/plain", url: str | None = None) -> Document:
         """The file's one document. Raises ``UnreadableFile`` when ``text`` is blank."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from selfright.domain.encodings import decode
 from selfright.domain.errors import PageUnusable
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
@@ -33,14 +34,6 @@ MAX_ELEMENTS = 8_000
 _THOROUGH_ELEMENTS = 2_000  # trafilatura's second opinions cost the square of a page's length
 _LEAST_TEXT = "60"  # with fewer characters trafilatura gives up headings and tables
 _META = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
-# Only plain tables of characters: some codecs of Python run other programs' formats or hide ASCII.
-_CHARSETS = re.compile(
-    r"utf-?8|utf-?16(?:le|be)?|euc-?kr|cp949|ms949|ks_c_5601.*|ksc5601.*|windows-(?:949|125[0-8]|874)|iso-?8859-?\d{1,2}"
-    r"|us-ascii|ascii|latin-?1|shift_?jis|euc-?jp|iso-2022-jp|gb2312|gbk|gb18030|big5|koi8-[ru]",
-    re.IGNORECASE,
-)
-_KOREAN = re.compile(r"euc-?kr|ks_?c_?5601.*|ms949|windows-949", re.IGNORECASE)
-_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -163,15 +156,9 @@ def _config() -> Any:
 
 
 def _decode(reply: Reply) -> str:
-    """Text by its mark, its declared encoding, then UTF-8 and Korean code page 949; else with gaps."""
-    body = reply.body
-    declared = _META.search(body[:4_096]) if reply.media_type in HTML else None
-    mark = next((name for mark, name in _MARKS.items() if body.startswith(mark)), None)
-    names = (mark, reply.charset, declared[1].decode("ascii") if declared else None, "utf-8", "cp949")
-    for name in names:
-        if name and _CHARSETS.fullmatch(name):
-            try:
-                return body.decode("cp949" if _KOREAN.fullmatch(name) else name).removeprefix("\ufeff")
-            except (UnicodeDecodeError, LookupError):
-                continue
-    return body.decode("utf-8", "replace")
+    """The text; with gaps where its encoding cannot be told."""
+    declared = _META.search(reply.body[:4_096]) if reply.media_type in HTML else None
+    try:
+        return decode(reply.body, reply.charset, declared[1].decode("ascii") if declared else None)
+    except ValueError:
+        return reply.body.decode("utf-8", "replace")

@@ -9,7 +9,7 @@ from lxml import etree, html
 from lxml.html import HtmlElement
 
 from selfright.domain.passages import Document
-from selfright.ingest.files import SourceFile, decode
+from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.html_writer import HEADINGS, Writer, whole
 from selfright.ingest.readers.tables import Cell, tables
@@ -38,7 +38,7 @@ def read(file: SourceFile) -> Iterator[Document]:
     """One document; its title is the page's own (see ``_title``), its URL the canonical link."""
     data = file.read_bytes()
     declared = _DECLARED.search(data[:4096])
-    root = _parse(decode(data, file.refuse, declared.group(1).decode("ascii") if declared else None), file)
+    root = _parse(file.decode(data, declared.group(1).decode("ascii") if declared else None), file)
     text = markup.join_blocks(_blocks(root))
     yield file.document(text, _title(root), "text/html", _canonical(root))
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
+from selfright.domain.encodings import is_korean
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.ingest.files import SourceFile, decode_known
+from selfright.ingest.files import SourceFile
 from selfright.ingest.readers.json import record_row
 from selfright.ingest.readers.rows import MOST_VALUES, TOO_MANY, BadRow, Row, documents, holds_more
 
@@ -51,9 +52,12 @@ def rows(file: SourceFile) -> Iterator[Row]:
 
 
 def _parse(line: bytes) -> Any:
-    text = decode_known(line)
-    if text is None:
-        return BadRow("neither UTF-8 nor Korean code page 949; save the file as UTF-8")
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        if not is_korean(line):
+            return BadRow("neither UTF-8 nor Korean code page 949; save the file as UTF-8")
+        text = line.decode("cp949")
     try:
         return BadRow(TOO_MANY) if holds_more(text, MOST_VALUES) else json.loads(text)
     except RecursionError:
