@@ -9,7 +9,6 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from copy import deepcopy
 from typing import Any, TypeVar, cast
 
@@ -34,30 +33,6 @@ _CUT = '{"cut":true}'
 _UNFIT = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # what a form raises that is another one
 
 log = logging.getLogger(__name__)
-
-_visit: ContextVar[tuple[str, int]] = ContextVar("selfright_visit", default=("", 0))
-
-
-class Visits:
-    """Which node runs, and for which time, told to whatever is called from inside it."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
-
-    @contextmanager
-    def visiting(self, node: str) -> Iterator[None]:
-        """Around a node's run."""
-        self._counts[node] += 1
-        token = _visit.set((node, self._counts[node]))
-        try:
-            yield
-        finally:
-            _visit.reset(token)
-
-
-def visit() -> tuple[str, int]:
-    """The node that runs here, and how often it has by now; an empty name outside of nodes."""
-    return _visit.get()
 
 
 class Recorder:
@@ -106,8 +81,7 @@ class Recorder:
             raise
 
     def _note(self, call: PortCall, came: Callable[[], Mapping[str, Any]]) -> None:
-        node, time = visit()
-        said = {"call": call.name, "digest": digest(call.arguments), "node": node, "visit": time}
+        said = {"call": call.name, "digest": digest(call.arguments)}
         self._add(call.name, lambda: {**said, **came()})
 
     def _add(self, name: str, form: Callable[[], Mapping[str, Any]]) -> None:
@@ -165,7 +139,7 @@ class Player:
     """The tap that answers from a recording.
 
     ``may_ask`` says of a port whether it may be asked for what was not recorded; what may not be asked is ``missing``,
-    by job or port, node and visit. Where the same was asked several times, replies come in turn, and the last one again
+    by job or port. Where the same was asked several times, replies come in turn, and the last one again
     and again. ``reused`` counts the calls of each port that the recording answered, ``asked`` those made anew.
     """
 
@@ -216,11 +190,9 @@ class Player:
     def _require(self, call: PortCall) -> None:
         if self._may_ask(call.port):
             return
-        node, time = visit()
         job = str(getattr(call.arguments[1], "job", "")) if call.port == MODEL else call.name
-        where = f" in {node}" + (f", visit {time}" if time > 1 else "") if node else ""
-        self.missing.append(f"{job}{where}")
-        message = f"the recording has no reply for '{job}'{where}; replay with --live to ask for it"
+        self.missing.append(job)
+        message = f"the recording has no reply for '{job}'; replay with --live to ask for it"
         if call.port == MODEL:
             raise NotRecordedError(message)
         raise WebUnavailable(message) if call.port == WEB else UsageError(message)

@@ -4,8 +4,8 @@ For the world stand models of which only a recording is left, and stores that do
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,7 +27,7 @@ from selfright.flow.state import AgentState
 from selfright.flow.walk import walk
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.settings import OFFLINE
-from selfright.telemetry.recording import Player, Recording, Visits
+from selfright.telemetry.recording import Player, Recording
 from selfright.telemetry.taps import MODEL, WEB, Tap, intercept
 from selfright.wiring.engine import Engine
 from selfright.wiring.models import Models, chat_of, tap_models
@@ -126,7 +126,6 @@ class ReplayRun:
             turn.tools,
             web=web if self._trace.origins.web else None,
             profiles=intercept(profiles, self.player, "profiles"),
-            visiting=Visits().visiting,
         )
         return replace(turn, tools=tools)
 
@@ -136,42 +135,41 @@ class ReplayRun:
 
         node, time = _place(place, self._before, self._preset)
         first = self._turn(self._before, Flags().with_values(self._trace.origins.flags))
-        entries = _Entries(first.tools.meter, self.player)
-        first = replace(first, tools=replace(first.tools, visiting=entries.visiting))
-        state, nodes = await _state_before(first, start, node, time)
+        state, nodes, spent = await self._state_before(first, start, node, time)
         turn = self._turn(self._preset, self._flags)
-        entries.back_to(node, time, nodes, turn.tools.meter)
-        return replace(turn, graph=compile_preset(self._preset, nodes)), {**state, "mode": self._preset.mode}
-
-
-class _Entries:
-    """What a turn had spent, and how far its recording was played, each time it came to a node."""
-
-    def __init__(self, meter: Meter, player: Player) -> None:
-        self._meter = meter
-        self._player = player
-        self._visits = Visits()
-        self._entered: list[tuple[str, Meter, Callable[[], None]]] = []  # bounded, for the visits of a turn are
-
-    @contextmanager
-    def visiting(self, node: str) -> Iterator[None]:
-        spent = copy(self._meter)
-        spent.troubles = dict(self._meter.troubles)
-        self._entered.append((node, spent, self._player.mark()))
-        with self._visits.visiting(node):
-            yield
-
-    def back_to(self, node: str, time: int, beside: Sequence[str], meter: Meter) -> None:
-        """Back to before a node's ``time``-th visit and those ``beside`` it; ``meter`` goes on from what was spent."""
-        places = [place for place, (name, _, _) in enumerate(self._entered) if name == node]
-        place = places[time - 1]
-        while place and self._entered[place - 1][0] in beside:
-            place -= 1
-        _, spent, back = self._entered[place]
-        back()
+        meter = turn.tools.meter
         for name in ("llm_calls", "prompt_tokens", "completion_tokens", "web_requests", "degraded", "started"):
             setattr(meter, name, getattr(spent, name))
         meter.troubles.update(spent.troubles)
+        return replace(turn, graph=compile_preset(self._preset, nodes)), {**state, "mode": self._preset.mode}
+
+    async def _state_before(
+        self, turn: Turn, start: dict[str, Any], node: str, time: int
+    ) -> tuple[AgentState, list[str], Meter]:
+        """The state before a node's ``time``-th visit, the nodes that ran side by side there, and what was spent.
+
+        The recording has been played up to there.
+        """
+        state, group, visits = AgentState(**start), [], 0  # type: ignore[typeddict-item]  # as it was recorded
+        spent, back = _copy(turn.tools.meter), self.player.mark()
+        async with aclosing(walk(turn.preset, state, turn.tools, turn.recursion_limit)) as parts:
+            async for kind, part in parts:
+                if kind == "updates":
+                    group += list(part)
+                    continue
+                visits += node in group
+                if visits == time:
+                    back()
+                    return state, group, spent
+                state, group = part, []
+                spent, back = _copy(turn.tools.meter), self.player.mark()
+        raise UsageError(f"the recorded turn came to '{node}' {visits} times, so it cannot go on from visit {time}")
+
+
+def _copy(meter: Meter) -> Meter:
+    spent = copy(meter)
+    spent.troubles = dict(meter.troubles)
+    return spent
 
 
 def _place(place: str, before: Preset, preset: Preset) -> tuple[str, int]:
@@ -182,21 +180,6 @@ def _place(place: str, before: Preset, preset: Preset) -> tuple[str, int]:
     if colon and not (time.isascii() and time.isdigit() and len(time) < 4 and int(time)):
         raise UsageError(f"--from takes NODE or NODE:VISIT, for example retrieve:2, but got '{place}'")
     return node, int(time or 1)
-
-
-async def _state_before(turn: Turn, start: dict[str, Any], node: str, time: int) -> tuple[AgentState, list[str]]:
-    """The state before a node's ``time``-th visit, and the nodes that ran side by side there."""
-    state, group, visits = AgentState(**start), [], 0  # type: ignore[typeddict-item]  # as it was recorded
-    async with aclosing(walk(turn.preset, state, turn.tools, turn.recursion_limit)) as parts:
-        async for kind, part in parts:
-            if kind == "updates":
-                group += list(part)
-                continue
-            visits += node in group
-            if visits == time:
-                return state, group
-            state, group = part, []
-    raise UsageError(f"the recorded turn came to '{node}' {visits} times, so it cannot go on from visit {time}")
 
 
 @dataclass(frozen=True, slots=True)

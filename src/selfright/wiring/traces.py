@@ -4,8 +4,8 @@ import asyncio
 import logging
 import platform
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib.metadata import version
@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, Any
 from selfright.domain.answers import Step
 from selfright.domain.errors import InputError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
-from selfright.domain.node_outcomes import NodeOutcome
-from selfright.domain.tools import Visiting
 from selfright.domain.traces import Origins, Replay, ReplayOptions, Trace
 from selfright.domain.turns import Scope, TurnOptions
 from selfright.flow.presets import Preset
 from selfright.flow.run import Turn
 from selfright.settings import FLAG_NAMES
 from selfright.telemetry.outline import broken, finished_trace
-from selfright.telemetry.recording import Recorder, Visits
+from selfright.telemetry.recording import Recorder
 from selfright.telemetry.taps import Tap
 from selfright.wiring.engine import Engine
 
@@ -128,9 +126,9 @@ class TurnWatch:
         """What sees the turn's calls; None if nobody looks at them."""
         return self.spans.tap(self.recorder) if self.spans else self.recorder
 
-    def visits(self, turn: Turn) -> Turn:
-        """The turn, whose nodes are told apart where its calls are looked at."""
-        return replace(turn, tools=replace(turn.tools, visiting=_visiting(self.spans))) if self.tap else turn
+    def with_spans(self, turn: Turn) -> Turn:
+        """The turn with a span around each node, where there are spans."""
+        return replace(turn, tools=replace(turn.tools, visiting=self.spans.node)) if self.spans else turn
 
     @asynccontextmanager
     async def around(self, turn: Turn, scope: Scope, start: Mapping[str, Any] | None) -> AsyncGenerator[OnEvent, None]:
@@ -172,17 +170,6 @@ class TurnWatch:
         finally:
             if spans:
                 spans.end()
-
-
-def _visiting(spans: "TurnSpans | None") -> Visiting:
-    visits = Visits()
-
-    @contextmanager
-    def visiting(node: str) -> Iterator[Callable[[NodeOutcome], None] | None]:
-        with visits.visiting(node), spans.node(node) if spans else nullcontext() as note:
-            yield note
-
-    return visiting
 
 
 @cache

@@ -62,7 +62,7 @@ class TurnService:
         watch = self._traces.watch(preset, options) if self._traces else None
         flags, tap = self._engine.flags(preset, options.get("flags") or {}), watch.tap if watch else None
         turn = self._engine.turn(preset, flags, scope, listen=listen, tap=tap)
-        turn = watch.visits(turn) if watch else turn
+        turn = watch.with_spans(turn) if watch else turn
         start = _start(question, turn, options, scope)
         async with self._in_session(options.get("session"), turn, start, scope) as (stored, begun):
             watched = watch.around(stored, scope, begun) if watch else nullcontext()

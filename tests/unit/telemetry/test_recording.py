@@ -16,7 +16,7 @@ from selfright.domain.errors import (
     WebUnavailable,
 )
 from selfright.domain.passages import WebFinding
-from selfright.telemetry.recording import MOST_CALLS, NotRecordedError, Player, Recorder, Recording, Visits, visit
+from selfright.telemetry.recording import MOST_CALLS, NotRecordedError, Player, Recorder, Recording
 from selfright.telemetry.taps import ModelReply, PortCall, RecordedError, error_form, error_of
 
 SEARCH = PortCall("web", "search", ("question", 5))
@@ -110,9 +110,9 @@ def test_a_player_can_go_back_to_where_it_was() -> None:
 
 def test_what_may_not_be_asked_is_missing_by_name() -> None:
     player = Player(recorded(), lambda port: port != "model")
-    with Visits().visiting("rewrite"), pytest.raises(NotRecordedError, match="no reply for 'rewrite' in rewrite"):
+    with pytest.raises(NotRecordedError, match="no reply for 'rewrite'; replay with --live"):
         asyncio.run(player.call(ASK, nobody()))
-    assert player.missing == ["rewrite in rewrite"]
+    assert player.missing == ["rewrite"]
     assert asyncio.run(player.call(SUFFICES, reply(True))) is True
 
 
@@ -184,15 +184,6 @@ def test_a_recording_knows_its_start() -> None:
     recorder.begin({"user_text": "왜?", "messages": (), "iteration_count": 0})
     recording = Recording(map(json.loads, recorder.lines))
     assert recording.start == {"user_text": "왜?", "messages": (), "iteration_count": 0}
-
-
-def test_visits_are_counted_by_node_and_end_with_the_node() -> None:
-    visits, seen = Visits(), []
-    for node in ("grade", "rewrite", "grade"):
-        with visits.visiting(node):
-            seen.append(visit())
-    assert seen == [("grade", 1), ("rewrite", 1), ("grade", 2)]
-    assert visit() == ("", 0)
 
 
 class OwnError(ModelRejected):
