@@ -28,8 +28,6 @@ MODEL, WEB = "model", "web"
 ModelReply = tuple[str, Finish, str | dict[str, Any] | None, int | None, int | None, int]
 """Text, finish, arguments, tokens sent and received, characters left out: see ``llm.backend.RawReply``."""
 
-# What a replay cannot decide again from the recording: the index, the web, what is stored of a user. Roles decide anew.
-RECORDED = ("retriever", "router", "web", "profiles")
 TAPPED: dict[str, tuple[type, tuple[str, ...]]] = {
     "retriever": (ports.Retriever, ("search",)),
     "router": (ports.Router, ("route", "suffices")),
@@ -40,7 +38,8 @@ TAPPED: dict[str, tuple[type, tuple[str, ...]]] = {
     "strategy": (ports.RefineStrategy, ("refine",)),
     "abstainer": (ports.Abstainer, ("should_abstain",)),
 }
-"""By the name that recordings know a port by: its protocol, and the methods that pass a tap."""
+"""By name: a port's protocol, and the methods that pass a tap. The first four a replay cannot decide again from the
+recording: the index, the web, what is stored of a user. Roles decide anew, and are tapped by evaluations."""
 
 
 @dataclass(frozen=True, slots=True)

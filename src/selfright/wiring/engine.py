@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from selfright.ingest.pipeline import Progress
     from selfright.retrieval.reembedding import ReembedReport
     from selfright.storage.postgres import PostgresDatabase
-    from selfright.wiring.replays import ReplayedModels
 
 _TRACING = tuple(f"{house}_{name}" for house in ("LANGSMITH", "LANGCHAIN") for name in ("TRACING", "TRACING_V2"))
 _CALLBACKS = "langchain_core.callbacks.manager"
@@ -68,7 +67,7 @@ class Engine:
         *,
         listen: bool = False,
         tap: "Tap | None" = None,
-        models: "ReplayedModels | None" = None,
+        models: Models | None = None,
     ) -> Turn:
         """A turn ready to run: the preset with tools and a meter of its own, searching within ``scope``.
 
@@ -137,12 +136,12 @@ class Engine:
         flags: Flags,
         scope: Scope,
         tap: "Tap | None" = None,
-        replayed: "ReplayedModels | None" = None,
+        models: Models | None = None,
     ) -> Tools:
         retriever = self.index.retriever(scope, flags)
         meter = Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s)
         roles: Roles = self.offline
-        models = self.models if replayed is None else replayed
+        models = models or self.models
         check_mode(preset.mode, models.jobs)
         chat, passed_over = models.chat(meter, tap) if models.jobs else None, ""
         if chat is not None:

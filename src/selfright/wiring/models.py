@@ -1,7 +1,7 @@
 """Language models by job: those that the user hands over, and those that settings name."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from selfright.llm.structured import Capabilities
     from selfright.resilience import Breakers
     from selfright.telemetry.taps import ModelReply, Tap
-    from selfright.wiring.replays import ReplayedModels
 
 _CAPABILITIES = "models.json"
 
@@ -74,11 +73,20 @@ class Models:
         return self._by_job[job]
 
     def chat(self, meter: Meter, tap: "Tap | None" = None) -> ChatModel:
-        """The models within the turn that ``meter`` measures; each job is done by its own."""
-        by_job = self._by_job
-        if tap is not None:
-            by_job = tap_models(by_job, tap)
-        return chat_of(by_job, meter, *self._shared)
+        """The models within the turn that ``meter`` measures, with ``tap`` on each; each job is done by its own."""
+        from selfright.llm.calling import TurnModel
+
+        policy, breakers, capabilities = self._shared
+        models: dict[Job, ChatModel] = {}
+        for job, backend in self._by_job.items():
+            if backend is not None:
+                tapped, breaker = TappedBackend(backend, tap) if tap else backend, breakers.of(backend.provider)
+                models[job] = TurnModel(tapped, meter, policy, breaker, capabilities, self._sleep)
+        return _ByJob(models)
+
+    async def _sleep(self, seconds: float) -> None:
+        """Waits before another attempt."""
+        await asyncio.sleep(seconds)
 
     def close(self) -> None:
         """Ends what runs on this machine for these models."""
@@ -122,26 +130,6 @@ def _wrap_model(model: "BaseChatModel") -> "Backend":
     return LangChainBackend(model)
 
 
-def chat_of(
-    by_job: "Mapping[Job, Backend | None]",
-    meter: Meter,
-    policy: "CallPolicy",
-    breakers: "Breakers",
-    capabilities: "Capabilities",
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> ChatModel:
-    """One ``ChatModel`` over the models of all jobs, for one turn."""
-    from selfright.llm.calling import TurnModel
-
-    return _ByJob(
-        {
-            job: TurnModel(backend, meter, policy, breakers.of(backend.provider), capabilities, sleep)
-            for job, backend in by_job.items()
-            if backend is not None
-        }
-    )
-
-
 class _ByJob:
     """One ``ChatModel`` that hands each request to the model of its job."""
 
@@ -162,7 +150,7 @@ def check_mode(mode: str, jobs: Collection[Job]) -> None:
 
 
 def jobs_to_ask(
-    models: "Models | ReplayedModels", flags: Flags, preset: Preset
+    models: Models, flags: Flags, preset: Preset
 ) -> tuple[frozenset[Job], Literal["cascade", "always", "never"]]:
     """The jobs that models are asked for, and when; ``auto`` leaves out what a check found them bad at.
 
@@ -171,11 +159,6 @@ def jobs_to_ask(
     if flags.llm_judging != "auto":
         return models.jobs, flags.llm_judging
     return models.jobs - (models.worse if preset.judges else models.worse - {Job.ANSWER}), "cascade"
-
-
-def tap_models(by_job: Mapping[Job, "Backend | None"], tap: "Tap") -> "dict[Job, Backend | None]":
-    """The models with a tap on each."""
-    return {job: backend and TappedBackend(backend, tap) for job, backend in by_job.items()}
 
 
 class TappedBackend:

@@ -17,7 +17,7 @@ from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnFinished
 from selfright.domain.flags import Flags, by_their_names
 from selfright.domain.passages import WebFinding
-from selfright.domain.ports import ChatModel, ProfileMemory, ProfileStore
+from selfright.domain.ports import ProfileMemory, ProfileStore
 from selfright.domain.slots import Kinds, Profile, Slot
 from selfright.domain.traces import Origins, Replay, ReplayOptions, Trace
 from selfright.domain.turns import Scope
@@ -26,11 +26,14 @@ from selfright.flow.run import Turn, run
 from selfright.flow.state import AgentState
 from selfright.flow.walk import walk
 from selfright.llm.backend import Backend, Mode, RawReply
+from selfright.llm.calling import CallPolicy
+from selfright.llm.structured import Capabilities
+from selfright.resilience import Breakers
 from selfright.settings import OFFLINE
 from selfright.telemetry.recording import Player, Recording
-from selfright.telemetry.taps import MODEL, WEB, Tap, intercept
+from selfright.telemetry.taps import MODEL, WEB, intercept
 from selfright.wiring.engine import Engine
-from selfright.wiring.models import Models, chat_of, tap_models
+from selfright.wiring.models import Models
 
 _LOCAL_WEB = ("static",)
 
@@ -194,39 +197,29 @@ class AbsentBackend:
         raise NotImplementedError
 
 
-class ReplayedModels:
+class ReplayedModels(Models):
     """The models of a recording, by job; ``living`` are those that may be asked for what it does not hold.
 
     What was known of each when the turn began decides what is asked: how it gives objects, and where it is no better
-    than the offline role.
+    than the offline role. Nothing is learnt from a replay, and nothing waited for unless it is live.
     """
 
     def __init__(self, origins: Origins, living: Models | None) -> None:
-        self._by_job: dict[Job, Backend | None] = {
-            Job(job): _living(Job(job), name, living) for job, name in origins.models.items()
-        }
-        self._modes = {name: Mode(mode) for name, mode in origins.modes.items()}
-        self.names: Mapping[str, str] = origins.models
-        self.worse = frozenset(map(Job, origins.worse))
+        self._by_job = {Job(job): _living(Job(job), name, living) for job, name in origins.models.items()}
         self._patient = living is not None
+        self._worse = frozenset(map(Job, origins.worse))
+        capabilities = Capabilities()
+        for name, mode in origins.modes.items():
+            capabilities.learn(name, Mode(mode))
+        self._shared = CallPolicy(), Breakers(), capabilities
 
     @property
-    def jobs(self) -> frozenset[Job]:
-        """The jobs that a model did."""
-        return frozenset(self._by_job)
+    def worse(self) -> frozenset[Job]:
+        """The jobs in which a check had found so when the turn began."""
+        return self._worse
 
-    def chat(self, meter: Meter, tap: Tap | None = None) -> ChatModel:
-        """The models within a replayed turn; nothing is learnt from it, and nothing waited for unless it is live."""
-        from selfright.llm.calling import CallPolicy
-        from selfright.llm.structured import Capabilities
-        from selfright.resilience import Breakers
-
-        capabilities = Capabilities()
-        for name, mode in self._modes.items():
-            capabilities.learn(name, mode)
-        sleep = asyncio.sleep if self._patient else lambda _seconds: asyncio.sleep(0)
-        by_job = tap_models(self._by_job, tap) if tap else self._by_job
-        return chat_of(by_job, meter, CallPolicy(), Breakers(), capabilities, sleep)
+    async def _sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds if self._patient else 0)
 
 
 def _living(job: Job, name: str, living: Models | None) -> Backend:

@@ -18,7 +18,6 @@ from selfright.domain.passages import Hit, Passage, Retrieval
 from selfright.domain.routing import RoutingReason
 from selfright.domain.slots import Profile
 from selfright.telemetry.taps import (
-    RECORDED,
     TAPPED,
     ModelReply,
     digest,
@@ -56,7 +55,7 @@ def made(hint: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one for ea
 REPLIES = {"model.attempt": ModelReply} | {
     f"{port}.{method}": get_type_hints(getattr(protocol, method))["return"]
     for port, (protocol, methods) in TAPPED.items()
-    if port in RECORDED
+    if port in ("retriever", "router", "web", "profiles")
     for method in methods
 }
 SEEDS = st.integers(0, 2**32)
