@@ -23,24 +23,22 @@ _ALL_S = 86_400.0
 
 
 @contextmanager
-def bar(label: str, unit: str = "") -> Iterator["Progress"]:
-    """Gives a function ``(done, total, name)`` that says how far the work is; with a ``unit`` also how fast it goes.
+def bar(label: str) -> Iterator["Progress"]:
+    """Gives a function ``(done, total, name)`` that says how far the work is, and how long it will take.
 
     Elsewhere than on a terminal a line comes once a minute.
     """
     if not sys.stderr.isatty():
-        yield _lines(label, unit)
+        yield _lines(label)
         return
     from rich.progress import BarColumn, TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = [BarColumn(20), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
     with _display(*columns) as display:
         task = display.add_task(label, total=None, name="")
-        speed = _Speed(unit)
 
         def move(done: int, total: int, name: str) -> None:
-            shown = " ".join(filter(None, (speed.told(done), _shorten(name))))
-            display.update(task, completed=done, total=total or None, name=shown)
+            display.update(task, completed=done, total=total or None, name=_shorten(name))
 
         yield move
 
@@ -81,40 +79,13 @@ def _shorten(name: str) -> str:
     return "".join(filter(str.isprintable, name[-_LONGEST:]))
 
 
-class _Speed:
-    """How many units are done in a second, since the first that was told of."""
-
-    def __init__(self, unit: str) -> None:
-        self._unit = unit
-        self._first: tuple[float, int] | None = None
-
-    def told(self, done: int) -> str:
-        now = time.monotonic()
-        if self._first is None:
-            self._first = now, done
-        began, before = self._first
-        if not self._unit or done <= before or now - began < 1:
-            return ""
-        return f"{(done - before) / (now - began):.0f} {self._unit}/s"
-
-    def left(self, done: int, total: int) -> str:
-        """The time that the rest will take; nothing while that is unknown."""
-        began, before = self._first or (0.0, done)
-        if not self._unit or done <= before:
-            return ""
-        minutes = (total - done) * (time.monotonic() - began) / (done - before) / 60
-        return f"{minutes:.0f} min left" if minutes >= 1 else "less than a minute left"
-
-
-def _lines(label: str, unit: str = "") -> "Progress":
-    last, speed = time.monotonic(), _Speed(unit)
+def _lines(label: str) -> "Progress":
+    last = time.monotonic()
 
     def move(done: int, total: int, name: str) -> None:
         nonlocal last
-        fast = speed.told(done)
         if time.monotonic() - last >= _QUIET_S and total:
             last = time.monotonic()
-            parts = (f"{done / total:.0%}", fast, speed.left(done, total), _shorten(name))
-            click.echo(f"selfright: {label}: {', '.join(filter(None, parts))}", err=True)
+            click.echo(f"selfright: {label}: {done / total:.0%}, {_shorten(name)}", err=True)
 
     return move

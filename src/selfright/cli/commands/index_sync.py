@@ -76,7 +76,7 @@ def make_vectors(selfright: "Selfright") -> None:
         return
     if waiting >= _WORTH_TELLING:
         say(f"searchable by words now; {waiting:,} passages get their vectors ('selfright index embed' goes on later)")
-    with bar("Embedding", "passages") as progress:
+    with bar("Embedding") as progress:
         selfright.embed(progress)
 
 
