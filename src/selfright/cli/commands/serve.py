@@ -104,28 +104,16 @@ def _tell(url: str) -> None:
 
 
 @click.command()
-@with_settings(
-    click.option("--http", is_flag=True, help="Serve over HTTP (at /mcp of 'selfright serve') instead of stdio."),
-    click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on, with --http."),
-    click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="Port, with --http."),
-    index_option,
-    preset_option,
-    set_option,
-)
-def mcp(values: dict[str, Any], http: bool, host: str, port: int) -> None:
-    """Serve agents over the Model Context Protocol: the tools search, ask, ingest and explain."""
+@with_settings(index_option, preset_option, set_option)
+def mcp(values: dict[str, Any]) -> None:
+    """Serve agents over the Model Context Protocol on stdio: the tools search, ask, ingest and explain.
+
+    Over HTTP, 'selfright serve' has them at /mcp.
+    """
     from selfright.api.selfright import Selfright
     from selfright.domain.errors import MissingExtra
 
     MissingExtra.check("what MCP needs", "mcp", "mcp", *_NEEDED)
-    if http:
-        from selfright.server.running import serve
-
-        tell_missing_keys(values)
-        serve(
-            Selfright.open(**values), host, port, lambda url: click.echo(f"Selfright's MCP is at {url}/mcp", err=True)
-        )
-        return
     from selfright.server.mcp import serve_stdio
 
     asyncio.run(serve_stdio(Selfright.open(**values)))
