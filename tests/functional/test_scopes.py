@@ -103,7 +103,6 @@ def requests(seen: Seen, key: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
             for q in ASKED.values()
             for m in ("basic", "full")
         ],
-        "/v1/traces/{trace_id}/replay": [{}, {"start_at": "retrieve"}],
         "/v1/profiles/{user}": [{"facts": {}}],
     }
     names = {
@@ -148,7 +147,6 @@ def test_what_a_key_may_see_it_sees(key: str, seen: Seen) -> None:
             assert one in listed
         traces = [one for one in seen.shown(key) if " on " not in one]
         assert all(http.get(f"/v1/traces/{one}").status_code == 200 for one in traces)
-        assert http.post(f"/v1/traces/{traces[0]}/replay", json={}).json()["faithful"]
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -157,10 +155,10 @@ def test_what_is_hidden_is_told_like_what_does_not_exist(key: str, seen: Seen) -
     with seen.client(key) as http:
         for one in seen.hidden(key):
             kind = "sessions" if " on " in one else "traces"
-            for method, path in (("get", ""), ("delete", ""), ("post", "/replay")):
+            for method, path in (("get", ""), ("delete", ""), ("post", "/rating")):
                 if path and kind == "sessions":
                     continue
-                body = {"json": {}} if method == "post" else {}
+                body = {"json": {"rating": None}} if method == "post" else {}
                 hidden = http.request(method, f"/v1/{kind}/{one.replace(' ', '%20')}{path}", **body)
                 missing = http.request(method, f"/v1/{kind}/{nothing}{path}", **body)
                 assert (hidden.status_code, missing.status_code) == (404, 404)

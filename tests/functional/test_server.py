@@ -266,13 +266,6 @@ def trace(http: httpx.Client) -> None:
     assert http.get("/v1/traces/0000000000").json()["error"]["code"] == "trace_not_found"
 
 
-@checks("post", "/v1/traces/{trace_id}/replay")
-def replay(http: httpx.Client) -> None:
-    refused = http.post(f"/v1/traces/{traced(http)}/replay", json={})
-    assert refused.status_code == 400  # outlines hold no recording; see test_server_client
-    assert "recording" in refused.json()["error"]["message"]
-
-
 @checks("delete", "/v1/traces/{trace_id}")
 def delete_trace(http: httpx.Client) -> None:
     trace_id = traced(http)

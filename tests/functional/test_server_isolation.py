@@ -251,11 +251,6 @@ def trace(two: Two) -> None:
     assert two.bob.get(f"/v1/traces/{trace_id[:8]}").status_code == 404
 
 
-@checks("post", "/v1/traces/{trace_id}/replay")
-def replay(two: Two) -> None:
-    assert two.ann.post(f"/v1/traces/{traced(two)}/replay", json={}).status_code == 404
-
-
 @checks("delete", "/v1/traces/{trace_id}")
 def delete_trace(two: Two) -> None:
     trace_id = traced(two)

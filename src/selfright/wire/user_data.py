@@ -1,4 +1,4 @@
-"""What is kept of people: sessions, profiles, and turns, which may be run again; and how the service is."""
+"""What is kept of people: sessions, profiles and turns; and how the service is."""
 
 from typing import Annotated, Any
 
@@ -7,7 +7,7 @@ from pydantic import Field
 from selfright.domain.traces import Pass, Rating
 from selfright.memory.conversation import SessionInfo
 from selfright.schemas import AnswerReply, Cost, Outcome, Reply
-from selfright.wire.answers import Flag, Request
+from selfright.wire.answers import Request
 
 __all__ = ["SessionInfo"]
 
@@ -200,23 +200,3 @@ class TracesReply(Reply):
     """Traces, the newest first."""
 
     traces: list[TraceReply]
-
-
-class ReplayRequest(Request):
-    """How to run a turn again; ``flags`` count from the node ``start_at`` on (``node:2``: its second visit)."""
-
-    preset: str | None = None
-    flags: dict[str, Flag] = Field(default_factory=dict)
-    start_at: str | None = Field(None, max_length=100)
-
-
-class ReplayReply(Reply):
-    """What came of it; ``missing`` names what the recording could not answer, ``fresh_cost`` is what it saved."""
-
-    of: str
-    faithful: bool
-    answer: AnswerReply
-    fresh_cost: Cost
-    reused: dict[str, int]
-    missing: list[str]
-    notes: list[str]

@@ -1,4 +1,4 @@
-"""``/v1/traces``: the caller's turns as they are kept, and run again; an admin sees everybody's."""
+"""``/v1/traces``: the caller's turns as they are kept; an admin sees everybody's."""
 
 import re
 from contextlib import suppress
@@ -7,21 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 
 from selfright.domain.errors import InputError
-from selfright.domain.traces import ReplayOptions, Trace
+from selfright.domain.traces import Trace
 from selfright.domain.turns import Scope
-from selfright.schemas import replay_view, trace_form
+from selfright.schemas import trace_form
 from selfright.server.errors import Refused
 from selfright.server.service import Service, caller_of, in_thread, service_of
-from selfright.server.turns import check_flags, unless_gone
-from selfright.wire.user_data import (
-    DeletedReply,
-    RatingReply,
-    RatingRequest,
-    ReplayReply,
-    ReplayRequest,
-    TraceReply,
-    TracesReply,
-)
+from selfright.wire.user_data import DeletedReply, RatingReply, RatingRequest, TraceReply, TracesReply
 
 router = APIRouter(tags=["traces"])
 Id = Annotated[str, Path(min_length=8, max_length=64, pattern="^[0-9A-Za-z_-]+$")]
@@ -41,18 +32,6 @@ async def list_traces(request: Request, limit: Annotated[int, Query(ge=1, le=500
 async def get_trace(trace_id: Id, request: Request) -> Any:
     """Shows the path of one turn: nodes, verdicts, scores by pass, times, cost."""
     return trace_view(await in_thread(visible_trace, service_of(request), caller_of(request).overseen, trace_id))
-
-
-@router.post("/v1/traces/{trace_id}/replay", response_model=ReplayReply)
-async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> Any:
-    """Runs a recorded turn again with other flags or another preset, without a call of a model."""
-    service, caller = service_of(request), caller_of(request)
-    trace = await in_thread(visible_trace, service, caller.overseen, trace_id)
-    flags = check_flags(body.flags, service.selfright.settings.flags, caller)
-    with await service.limiter.acquire(caller.key):
-        options: ReplayOptions = {"preset": body.preset, "flags": flags, "start_at": body.start_at}
-        run = service.selfright.areplay(trace.id, caller.overseen, **options)
-        return replay_view(await unless_gone(request.receive, run))
 
 
 @router.post("/v1/traces/{trace_id}/rating", response_model=RatingReply)
