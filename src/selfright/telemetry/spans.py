@@ -1,22 +1,24 @@
-"""Spans for OpenTelemetry: a turn, its nodes, and what these ask, under the GenAI semantic conventions.
+"""Spans for OpenTelemetry: a turn, its nodes, and the attempts of models, under the GenAI semantic conventions.
 
-A turn is ``invoke_agent``, a search ``retrieval``, an attempt of a model ``chat``, the web ``execute_tool``;
-nodes that judge carry ``gen_ai.evaluation.result`` events. Names, counts and scores are told; what was said only with
-``content``.
+A turn is ``invoke_agent``, an attempt of a model ``chat``; nodes that judge carry ``gen_ai.evaluation.result`` events.
+What is no attribute of the conventions is under ``selfright.``. Names, counts and scores are told; words of questions,
+passages, prompts and answers only with ``content``.
 """
 
+import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 from selfright.domain.answers import Answer
+from selfright.domain.chat import ChatRequest
 from selfright.domain.errors import MissingExtra
 from selfright.domain.node_outcomes import NodeOutcome
-from selfright.telemetry.attributes import call_attributes, messages, outcome_attributes, reply_attributes, turn_ended
-from selfright.telemetry.taps import PortCall, Tap
+from selfright.telemetry.taps import MODEL, ModelReply, PortCall, Tap
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider as SdkProvider
@@ -26,8 +28,18 @@ T = TypeVar("T")
 
 AGENT = "selfright"
 _SCOPE = "selfright"
+_JUDGED = "gen_ai.evaluation.result"
 _PATIENCE_S = 3.0
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT")
+
+_PROVIDERS = {
+    "google": "gcp.gemini",
+    "google_genai": "gcp.gemini",
+    "azure": "azure.ai.openai",
+    "mistralai": "mistral_ai",
+}
+_FACTS = ("verdict", "strips", "removed_share", "query_class", "sentences", "judge", "quality", "passages")
+Attributes = dict[str, Any]
 
 log = logging.getLogger(__name__)
 
@@ -91,15 +103,15 @@ class TurnSpans:
             "selfright.preset": self._preset,
         }
         if self._content and start is not None:
-            attributes["gen_ai.input.messages"] = messages("user", str(start.get("user_text", "")))
+            attributes["gen_ai.input.messages"] = _messages("user", str(start.get("user_text", "")))
         self._span = self._tracer.start_span(f"invoke_agent {AGENT}", attributes=attributes)
 
     def finish(self, answer: Answer) -> None:
         """The turn has an answer."""
         if self._span is not None:
-            self._span.set_attributes(turn_ended(answer))
+            self._span.set_attributes(_ended(answer))
             if self._content:
-                self._span.set_attribute("gen_ai.output.messages", messages("assistant", answer.answer))
+                self._span.set_attribute("gen_ai.output.messages", _messages("assistant", answer.answer))
 
     def fail(self, error: Exception) -> None:
         """The turn ended with an error."""
@@ -133,32 +145,39 @@ class TurnSpans:
         return self
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
-        """See ``Tap``; a call has a span of its own."""
+        """See ``Tap``; an attempt of a model has a span of its own."""
         from opentelemetry.trace import SpanKind
 
-        name, goes_out, attributes = call_attributes(call, content=self._content)
-        kind = SpanKind.CLIENT if goes_out else SpanKind.INTERNAL
+        inner = self._inner.call(call, ask) if self._inner else ask()
+        if call.port != MODEL:
+            return await inner
+        name, attributes = _attempt(*call.arguments, content=self._content)
         with self._tracer.start_as_current_span(
-            name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
+            name, kind=SpanKind.CLIENT, attributes=attributes, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
-                result = await (self._inner.call(call, ask) if self._inner else ask())
+                result = await inner
             except Exception as error:
                 _note_error(span, error)
                 raise
-            span.set_attributes(reply_attributes(call, result, content=self._content))
+            span.set_attributes(_reply(cast("ModelReply", result), content=self._content))
             return result
 
     def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
-        """Decisions made at once get no span of their own."""
+        """See ``Tap``."""
         return self._inner.call_now(call, ask) if self._inner else ask()
 
 
 def _note_outcome(span: "Span", outcome: NodeOutcome) -> None:
-    attributes, evaluations = outcome_attributes(outcome)
-    span.set_attributes(attributes)
-    for event in evaluations:
-        span.add_event("gen_ai.evaluation.result", event)
+    """What a node decided, with an event for each judgement."""
+    values = {name: getattr(outcome, name) for name in _FACTS}
+    span.set_attributes(
+        {f"selfright.{name}": getattr(value, "value", value) for name, value in values.items() if value is not None}
+    )
+    if outcome.verdict is not None and outcome.removed_share is None:
+        span.add_event(_JUDGED, _judgement("sufficiency", outcome.sufficiency, outcome.verdict.value))
+    if outcome.quality is not None:
+        span.add_event(_JUDGED, _judgement("overall", outcome.overall, outcome.quality.value))
 
 
 def _note_error(span: "Span", error: Exception) -> None:
@@ -167,6 +186,82 @@ def _note_error(span: "Span", error: Exception) -> None:
 
     span.set_attribute("error.type", type(error).__name__)
     span.set_status(StatusCode.ERROR)
+
+
+def _judgement(name: str, score: float | None, label: str) -> Attributes:
+    value = {} if score is None else {"gen_ai.evaluation.score.value": score}
+    return {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.label": label, **value}
+
+
+def _ended(answer: Answer) -> Attributes:
+    """What the span of a turn says in the end."""
+    judged = answer.evaluation
+    return {
+        "gen_ai.usage.input_tokens": answer.cost.prompt_tokens,
+        "gen_ai.usage.output_tokens": answer.cost.completion_tokens,
+        "selfright.trace_id": answer.trace_id,
+        "selfright.stop_reason": answer.stop_reason.value,
+        "selfright.abstained": answer.abstained,
+        "selfright.degraded": answer.degraded,
+        "selfright.passes": len(answer.iterations),
+        "selfright.llm_calls": answer.cost.llm_calls,
+        "selfright.web_requests": answer.cost.web_requests,
+        **({"selfright.verdict": answer.verdict.value} if answer.verdict else {}),
+        **({"selfright.quality": judged.overall} if judged else {}),
+    }
+
+
+def _attempt(name: str, request: ChatRequest, mode: str, *, content: bool) -> tuple[str, Attributes]:
+    """The span's name, and what is known when the attempt begins."""
+    provider, _, place = name.partition(":")
+    model, _, address = place.partition("@http")
+    attributes: Attributes = {
+        **_server(address),
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
+        "gen_ai.request.model": model,
+        "gen_ai.request.temperature": request.temperature,
+        "gen_ai.request.max_tokens": request.max_tokens,
+        "gen_ai.output.type": "json" if request.schema is not None else "text",
+        "selfright.job": request.job.value,
+        "selfright.mode": mode,
+    }
+    if content:
+        attributes["gen_ai.system_instructions"] = json.dumps(
+            [{"type": "text", "content": request.system}], ensure_ascii=False
+        )
+        attributes["gen_ai.input.messages"] = _messages("user", request.user)
+    return f"chat {model}", attributes
+
+
+def _server(address: str) -> Attributes:
+    """Host and port of a server of one's own, from what follows ``@http`` in a model's name."""
+    parts = urlsplit(f"http{address}") if address else None
+    try:
+        host, port = (parts.hostname, parts.port) if parts else (None, None)
+    except ValueError:  # a port that is no number
+        return {}
+    return {**({"server.address": host} if host else {}), **({"server.port": port} if port else {})}
+
+
+def _reply(reply: ModelReply, *, content: bool) -> Attributes:
+    """What is known when the attempt has ended."""
+    text, finish, arguments, sent, received, _ = reply
+    attributes: Attributes = {"gen_ai.response.finish_reasons": [str(finish)]}
+    if sent is not None:
+        attributes["gen_ai.usage.input_tokens"] = sent
+    if received is not None:
+        attributes["gen_ai.usage.output_tokens"] = received
+    if content:
+        written = text or (arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False))
+        attributes["gen_ai.output.messages"] = _messages("assistant", written, str(finish))
+    return attributes
+
+
+def _messages(role: str, text: str, finish: str | None = None) -> str:
+    """One message in the form that the conventions give it."""
+    message: dict[str, Any] = {"role": role, "parts": [{"type": "text", "content": text}]}
+    return json.dumps([message | ({"finish_reason": finish} if finish else {})], ensure_ascii=False)
 
 
 def _exporting() -> "SdkProvider":

@@ -93,7 +93,7 @@ def test_a_turn_holds_its_nodes_and_they_hold_their_calls(
     }
     assert above == {
         "retrieve": "invoke_agent selfright", "grade": "invoke_agent selfright", "evaluate": "invoke_agent selfright",
-        "retrieval": "retrieve", "execute_tool web_search": "grade", "chat m": "grade",
+        "chat m": "grade",
     }  # fmt: skip
     assert len({span.context.trace_id for span in spans.values()}) == 1
 
@@ -178,7 +178,7 @@ def test_an_error_is_told_by_its_class_alone(provider: TracerProvider, exporter:
         turn.begin(None)
         try:
             with turn.node("grade"):
-                await asked(turn.tap(None), CALLS[1][0], JudgeFailed(SAID))
+                await asked(turn.tap(None), CALLS[2][0], JudgeFailed(SAID))
         except JudgeFailed as error:
             turn.fail(error)
         turn.end()
@@ -243,7 +243,7 @@ def test_spans_go_by_otlp_to_where_the_environment_says(receiver: Receiver, monk
     assert {path for path, _ in receiver.requests} == {"/v1/traces"}
     groups = [group for _, request in receiver.requests for group in request.resource_spans]
     names = {span.name for group in groups for scope in group.scope_spans for span in scope.spans}
-    assert names >= {"invoke_agent selfright", "retrieve", "retrieval", "chat m"}
+    assert names >= {"invoke_agent selfright", "retrieve", "chat m"}
     services = {a.value.string_value for group in groups for a in group.resource.attributes if a.key == "service.name"}
     assert services == {"selfright"}
     assert all(SAID not in str(request) for _, request in receiver.requests)
