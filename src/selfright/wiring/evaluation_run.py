@@ -17,7 +17,6 @@ from selfright.domain.ports import Generator
 from selfright.domain.text import sentence_spans
 from selfright.domain.traces import Examined, Judge, WatchedPass
 from selfright.domain.turns import DEFAULT_USER, Scope, ScopedRetriever, TurnOptions
-from selfright.flow.presets import Preset
 from selfright.flow.run import Turn
 from selfright.settings import OFFLINE, Settings
 from selfright.telemetry.taps import PortCall, intercept
@@ -86,10 +85,10 @@ async def examine(engine: Engine, question: str, options: TurnOptions, judge: Ju
     """Runs one turn and watches it; then asks ``judge`` for a judgement that does not depend on the preset."""
     if judge == "model":
         engine.judge(Flags(), judge)  # whether there is one should be heard before a turn is paid for
-    watched = RecordingEngine(engine)
-    answer = await TurnService(cast(Engine, watched)).ask(question, options)
-    flags = watched.notes.flags
-    examined = Examined(answer, tuple(watched.notes.passes), flags, final=watched.notes.final)
+    notes = _Notes()
+    answer = await TurnService(engine, watch=notes.watch).ask(question, options)
+    flags = notes.flags
+    examined = Examined(answer, tuple(notes.passes), flags, final=notes.final)
     if judge == "none":
         return examined
     evaluator, meter = engine.judge(flags, judge)
@@ -108,6 +107,16 @@ class _Notes:
     passes: list[WatchedPass] = field(default_factory=list)
     coming: WatchedPass = field(default_factory=WatchedPass)
     final: str = ""
+
+    def watch(self, turn: Turn) -> Turn:
+        """The turn, with everyone overheard through whose hands an answer goes."""
+        tools, self.flags = turn.tools, turn.tools.flags
+        heard: Any = {
+            name: intercept(getattr(tools, name), self, name)
+            for name in ("grader", "generator", "strategy", "abstainer")
+        }
+        retriever = tools.retriever.over(lambda inner: intercept(inner, self, "retriever"))
+        return replace(turn, tools=replace(tools, retriever=retriever, **heard))
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         asked: Any = call.arguments[0]
@@ -138,29 +147,6 @@ class _Notes:
         current.passages = _union((), request.strips)
         current.strips = tuple(strip.text for strip in request.strips)
         self.passes.append(current)
-
-
-class RecordingEngine:
-    """The same engine in all, but that its turns write down what they see."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self.notes = _Notes()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-    def turn(self, preset: Preset, flags: Flags, scope: Scope, **options: Any) -> Turn:
-        """As the engine makes it, with everyone overheard through whose hands an answer goes."""
-        turn = self._engine.turn(preset, flags, scope, **options)
-        tools, notes = turn.tools, self.notes
-        notes.flags = tools.flags
-        heard: Any = {
-            name: intercept(getattr(tools, name), notes, name)
-            for name in ("grader", "generator", "strategy", "abstainer")
-        }
-        retriever = tools.retriever.over(lambda inner: intercept(inner, notes, "retriever"))
-        return replace(turn, tools=replace(tools, retriever=retriever, **heard))
 
 
 def _union(passages: Sequence[Passage], seen: Iterable[Hit | Strip]) -> tuple[Passage, ...]:

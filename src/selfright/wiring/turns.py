@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -42,12 +42,18 @@ _ROLES = ("user", "assistant")
 class TurnService:
     """Runs turns on an engine. A session's turns run one after the other, and each is kept when it is over.
 
-    With ``traces``, turns are watched, and their traces kept.
+    With ``traces``, turns are watched, and their traces kept; ``watch`` may change each turn before it runs.
     """
 
-    def __init__(self, engine: Engine, traces: "TraceService | None" = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        traces: "TraceService | None" = None,
+        watch: Callable[[Turn], Turn] = lambda turn: turn,
+    ) -> None:
         self._engine = engine
         self._traces = traces
+        self._watch = watch
         self._sessions: Sessions | None = None
         self._opening = threading.Lock()
 
@@ -61,7 +67,7 @@ class TurnService:
         self._engine.warm_up()
         watch = self._traces.watch(preset, options) if self._traces else None
         flags, tap = self._engine.flags(preset, options.get("flags") or {}), watch.tap if watch else None
-        turn = self._engine.turn(preset, flags, scope, listen=listen, tap=tap)
+        turn = self._watch(self._engine.turn(preset, flags, scope, listen=listen, tap=tap))
         turn = watch.with_spans(turn) if watch else turn
         start = _start(question, turn, options, scope)
         async with self._in_session(options.get("session"), turn, start, scope) as (stored, begun):
