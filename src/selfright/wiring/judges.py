@@ -1,28 +1,40 @@
-"""The judges of pairs that the user chose, and what the index's own calibrations say of all judging."""
+"""The judges of pairs that the user chose, and the index's own calibrations: stored in its folder, read by the judges
+that they were made for."""
 
 import hashlib
-from collections.abc import Sequence
+import json
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from selfright.domain.errors import JudgeFailed, SelfrightError, UsageError
 from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Language
 from selfright.domain.ports import PairJudge
+from selfright.retrieval.files import write_atomically
+from selfright.retrieval.locations import format_location
+from selfright.roles.calibration.stored import (
+    ClaimCalibration,
+    GraderCalibration,
+    read_calibration,
+    read_claim_calibration,
+)
 from selfright.settings import Settings
 from selfright.wiring.encoders import pair_views
 from selfright.wiring.open_index import OpenIndex, Overrides
 from selfright.wiring.roles import ChosenJudges, offline_roles
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
     from selfright.wiring.calibrating import Accept, Progress
-    from selfright.wiring.calibration_files import CalibrationFiles
 
 _SHORTEST_NAME = 12
+Fit = TypeVar("Fit", GraderCalibration, ClaimCalibration)
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,58 @@ class HandedJudge:
         return readings
 
 
+class CalibrationFiles:
+    """Those of an index: in its folder, or under ``home`` for one on a server."""
+
+    def __init__(self, index: Path | str, home: Path) -> None:
+        if not isinstance(index, Path):
+            name = hashlib.sha256(format_location(index).encode()).hexdigest()[:_SHORTEST_NAME]
+            index = home / "calibrations" / name
+        self._folder = index
+
+    def store(self, calibration: GraderCalibration | ClaimCalibration) -> Path:
+        """Writes the calibration; gives back the file."""
+        path = self._folder / calibration.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, json.dumps(calibration.as_json(), indent=1).encode())
+        return path
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What changes when a calibration is stored or removed, by whichever process."""
+        files = (self._folder / kind.file for kind in (GraderCalibration, ClaimCalibration))
+        found = (file.stat() if file.exists() else None for file in files)
+        return tuple(one and (one.st_ino, one.st_mtime_ns, one.st_size) for one in found)
+
+    def grading(self, grader: str) -> GraderCalibration | None:
+        """The grader's calibration; None when there is none, or it is of another grader.
+
+        Raises ``SettingsError`` for a file that cannot be used.
+        """
+        return self._fitting(GraderCalibration.file, read_calibration, grader)
+
+    def claims(self, judge: str) -> ClaimCalibration | None:
+        """The same for the evaluator's calibration of claims."""
+        return self._fitting(ClaimCalibration.file, read_claim_calibration, judge)
+
+    def _fitting(self, file: str, read: Callable[[Any, str], Fit], name: str) -> Fit | None:
+        path, stored = self._folder / file, self._read(file)
+        found = None if stored is None else read(stored, str(path))
+        if found is None or found.origin.grader == name:
+            return found
+        log.warning("%s was made for other judges and is left out: run 'selfright calibrate' again", path)
+        return None
+
+    def _read(self, file: str) -> Any:
+        """What stands in a file; None without a file, and nothing that can be read for what is no JSON."""
+        try:
+            return json.loads((self._folder / file).read_bytes()) or {}
+        except FileNotFoundError:
+            return None
+        except ValueError:
+            return {}
+
+
 class JudgeService:
     """Judges named by settings or handed over, each made once; nothing is loaded or fetched before it is needed."""
 
@@ -90,12 +154,10 @@ class JudgeService:
         return self._files.state if self._files else ()
 
     @cached_property
-    def _files(self) -> "CalibrationFiles | None":
+    def _files(self) -> CalibrationFiles | None:
         """Where calibrations are kept; None for a retriever of the user's."""
         if self._index.is_foreign:
             return None
-        from selfright.wiring.calibration_files import CalibrationFiles
-
         return CalibrationFiles(self._settings.index, self._settings.home)
 
     def facts(self) -> dict[str, str]:
@@ -109,7 +171,7 @@ class JudgeService:
         }
 
     def calibrate(
-        self, labelled: "Path", risk: float, progress: "Progress | None", accept: "Accept"
+        self, labelled: Path, risk: float, progress: "Progress | None", accept: "Accept"
     ) -> "tuple[CalibrationReport | ClaimReport, Path | None]":
         """Fits the offline judges to labelled pairs, of questions or of claims, and keeps what came of it in the index.
 
