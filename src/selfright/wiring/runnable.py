@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_event
+from langchain_core.callbacks import adispatch_custom_event
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from selfright.background import LoopThread
@@ -22,13 +22,7 @@ def turn_runnable(events: Events, loop: LoopThread, usual: TurnOptions) -> TurnR
     """The runnable over a turn's ``events``; ``usual`` options hold where a call gives none of that name."""
 
     def ask(given: TurnInput, config: RunnableConfig, **options: Any) -> Answer:
-        found: list[Answer] = []
-        for event in loop.iterate(events(*_turn_arguments(given, usual, options))):
-            if isinstance(event, TurnFinished):
-                found.append(event.answer)
-            else:
-                dispatch_custom_event(type(event).__name__, event, config=config)
-        return found[0]  # the graph always reaches finalize
+        return loop.run(aask(given, config, **options))
 
     async def aask(given: TurnInput, config: RunnableConfig, **options: Any) -> Answer:
         found: list[Answer] = []
@@ -38,7 +32,7 @@ def turn_runnable(events: Events, loop: LoopThread, usual: TurnOptions) -> TurnR
                     found.append(event.answer)
                 else:
                     await adispatch_custom_event(type(event).__name__, event, config=config)
-        return found[0]
+        return found[0]  # the graph always reaches finalize
 
     return RunnableLambda(ask, aask, name="selfright")
 
