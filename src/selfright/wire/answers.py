@@ -83,26 +83,28 @@ class DoneEvent(Reply):
 
 
 TurnEvent = UrgentEvent | NodeFinished | VerdictReached | AnswerToken | DraftWithdrawn | AnswerCorrected | DoneEvent
-_EVENTS: Mapping[str, TypeAdapter[Any]] = MappingProxyType(
+EVENTS: Mapping[str, type] = MappingProxyType(
     {
-        "urgent": TypeAdapter(UrgentEvent),
-        "node": TypeAdapter(NodeFinished),
-        "verdict": TypeAdapter(VerdictReached),
-        "token": TypeAdapter(AnswerToken),
-        "withdrawn": TypeAdapter(DraftWithdrawn),
-        "corrected": TypeAdapter(AnswerCorrected),
-        "done": TypeAdapter(DoneEvent),
-        "error": TypeAdapter(ErrorReply),
+        "urgent": UrgentEvent,
+        "node": NodeFinished,
+        "verdict": VerdictReached,
+        "token": AnswerToken,
+        "withdrawn": DraftWithdrawn,
+        "corrected": AnswerCorrected,
+        "done": DoneEvent,
+        "error": ErrorReply,
     }
 )
+"""The events of a stream by their name, which is sent with each under ``event``."""
+_FORMS: Mapping[str, TypeAdapter[Any]] = {name: TypeAdapter(kind) for name, kind in EVENTS.items()}
 
 
 def read_event(data: str) -> TurnEvent | ErrorReply:
-    """An event as it is sent, its name under ``event``. Raises ``ValueError`` for one that is not known."""
+    """An event as it is sent. Raises ``ValueError`` for one that is not known."""
     sent = from_json(data)
-    if not isinstance(sent, dict) or sent.get("event") not in _EVENTS:
+    if not isinstance(sent, dict) or sent.get("event") not in _FORMS:
         raise ValueError("the event has no name that is known")
-    event: TurnEvent | ErrorReply = _EVENTS[sent["event"]].validate_python(sent)
+    event: TurnEvent | ErrorReply = _FORMS[sent["event"]].validate_python(sent)
     return event
 
 

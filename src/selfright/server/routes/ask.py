@@ -1,6 +1,6 @@
 """``/v1/ask``: a question answered, at once or event by event; and ``/v1/search``: passages found, nothing answered."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import Any
@@ -10,21 +10,13 @@ from fastapi.responses import Response
 from sse_starlette import ServerSentEvent
 
 from selfright.domain.answers import Message
-from selfright.domain.events import (
-    AnswerCorrected,
-    AnswerToken,
-    DraftWithdrawn,
-    NodeFinished,
-    TurnEvent,
-    TurnFinished,
-    VerdictReached,
-)
+from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
 from selfright.domain.turns import TurnOptions
 from selfright.schemas import AnswerReply, answer_view, evidence_view, search_method_view, search_view, step_view
 from selfright.server.middleware import refusal_for
 from selfright.server.service import caller_of, in_thread, service_of
 from selfright.server.turns import EventStream, PreparedTurn, answer_turn, events, frame, prepare_turn
-from selfright.wire.answers import AskRequest, SearchReply, SearchRequest
+from selfright.wire.answers import EVENTS, AskRequest, SearchReply, SearchRequest
 
 router = APIRouter()
 
@@ -66,12 +58,7 @@ async def server_events(turn: PreparedTurn) -> AsyncGenerator[ServerSentEvent, N
         yield frame({"event": "error", "error": refused.model_dump()}, "error")
 
 
-_NAMES: Mapping[type, str] = {
-    VerdictReached: "verdict",
-    AnswerToken: "token",
-    DraftWithdrawn: "withdrawn",
-    AnswerCorrected: "corrected",
-}
+_NAMES = {kind: name for name, kind in EVENTS.items()}
 
 
 def wire_event(event: TurnEvent) -> dict[str, Any]:
