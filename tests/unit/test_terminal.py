@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from selfright.cli.terminal import TerminalText
+from selfright.cli.progress import TerminalText
 
 HOSTILE = {
     "window title": "\x1b]0;owned\x07",

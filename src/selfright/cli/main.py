@@ -27,7 +27,7 @@ from selfright.cli.commands.profile import profile
 from selfright.cli.commands.serve import mcp, serve
 from selfright.cli.commands.trace import trace
 from selfright.cli.commands.ui import ui
-from selfright.cli.terminal import TerminalText
+from selfright.cli.progress import TerminalText
 from selfright.domain.errors import SelfrightError
 
 _COLLECT_AFTER = 50_000  # new objects; Python's own default is 700

@@ -1,5 +1,7 @@
-"""Progress on stderr: one live line on a terminal, erased at the end; elsewhere next to nothing."""
+"""What a terminal is sent: text that cannot steer it, and progress on stderr, one live line that is gone at the end."""
 
+import io
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -7,8 +9,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
-
-from selfright.cli.terminal import TerminalText
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Display
@@ -20,6 +20,20 @@ _QUIET_S = 60.0  # between two lines where nobody watches
 _PATIENCE_S = 3.0  # for which nobody wonders whether anything is being done
 _LONGEST = 40
 _ALL_S = 86_400.0
+
+# All control characters but tabs and line ends, bold, dim and coloured letters. Elsewhere a carriage return lets the
+# rest of a line take the place of its beginning.
+_CONTROL = re.compile(r"(?!\r\n|\x1b\[(?:[0-2]|3[1-7])m)[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class TerminalText(io.TextIOWrapper):
+    """Text without the control characters by which a document could move the cursor, hide what stands there, rename
+    the window or fill the clipboard."""
+
+    def write(self, text: str, /) -> int:
+        """Writes the rest of ``text``."""
+        super().write(_CONTROL.sub("", text))
+        return len(text)
 
 
 @contextmanager

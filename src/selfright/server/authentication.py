@@ -16,7 +16,7 @@ from selfright.server.admission import RateLimit
 from selfright.server.errors import Refused
 from selfright.server.keys import Key, Keys, digest
 from selfright.server.service import LOCAL, Caller, in_thread
-from selfright.wire.forwarding import forwarding_header
+from selfright.wire.client import forwarding_header
 
 P = ParamSpec("P")
 T = TypeVar("T")

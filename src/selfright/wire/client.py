@@ -17,7 +17,6 @@ from selfright.domain.text import several
 from selfright.domain.traces import Rating
 from selfright.schemas import AnswerReply
 from selfright.wire import answers, user_data
-from selfright.wire.forwarding import forwarding_header
 
 if TYPE_CHECKING:
     import httpx
@@ -208,6 +207,29 @@ def _parts(files: File | Iterable[File]) -> list[tuple[str, tuple[str, bytes]]]:
         case (str(name), bytes(content)):
             return [("files", (name, content))]
     return [part for each in files for part in _parts(each)]
+
+
+_PROXIES = frozenset(
+    "forwarded via x-real-ip x-client-ip true-client-ip client-ip x-cluster-client-ip x-proxyuser-ip cdn-loop "  # noqa: SIM905 - quoted one by one they read worse
+    "x-host x-scheme x-url-scheme".split()
+)
+_FROM_PROXIES = (
+    "x-forwarded",
+    "x-original-",
+    "x-envoy-",
+    "x-amz",
+    "x-azure-",
+    "x-appengine-",
+    "cf-",
+    "fly-",
+    "fastly-",
+)
+
+
+def forwarding_header(names: Iterable[str]) -> str | None:
+    """The first of these names of headers that only a proxy, a balancer or a CDN sends, in lower case."""
+    lower = (name.lower() for name in names)
+    return next((name for name in lower if name in _PROXIES or name.startswith(_FROM_PROXIES)), None)
 
 
 @contextmanager
