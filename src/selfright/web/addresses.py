@@ -129,8 +129,6 @@ def _ascii(name: str) -> str:
         raise PageRefused("the host's name is not a valid international name") from None
 
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
 WEB_PORTS = frozenset((80, 443))
 
 # From the IANA registries of special-purpose addresses (RFC 6890 and its successors), with what clouds put beside them.
@@ -181,35 +179,30 @@ def unwrap(address: Address) -> Address:
 class Permissions:
     """What is allowed beyond public addresses on ports 80 and 443.
 
-    ``names``: hosts that may also have private and loopback addresses, each with the ports it may be asked on;
-    ``*.example.org`` stands for all below it. ``networks``: addresses that any host may have; ``ports``: those of hosts
-    without a name here. Link-local, metadata and
-    reserved addresses are open only to a host written as that address, or in a network: a name is not enough, for
-    whoever owns the name could point it there.
+    ``names``: hosts that may also have private and loopback addresses, each with the ports it may be asked on.
+    Link-local, metadata and reserved addresses are open only to a host written as that address: a name is not enough,
+    for whoever owns the name could point it there.
     """
 
     names: dict[str, frozenset[int]] = field(default_factory=dict)
-    networks: tuple[Network, ...] = ()
     ports: frozenset[int] = WEB_PORTS
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> "Permissions":
-        """From ``host``, ``host:port``, ``*.example.org``, ``10.1.2.3:8080``, ``[::1]:8080`` or ``10.0.0.0/8``.
-
-        Raises ``SettingsError`` for anything else.
-        """
+        """From ``host``, ``host:port``, ``10.1.2.3:8080`` or ``[::1]:8080``; ``SettingsError`` for anything else."""
         names: dict[str, frozenset[int]] = {}
-        networks: list[Network] = []
-        for entry in (text for raw in entries if (text := raw.strip())):
-            if "/" not in entry:
-                host, ports = _parse_host(entry)
-                names[host] = names.get(host, frozenset()) | ports
-                continue
+        for entry in filter(None, map(str.strip, entries)):
+            bracketed = f"[{entry}]" if entry.count(":") > 1 and not entry.startswith("[") else entry
             try:
-                networks.append(ipaddress.ip_network(entry))
-            except ValueError:
-                raise SettingsError(f"'{entry}' is no network such as 10.0.0.0/8; correct it in 'web_allow'") from None
-        return cls(names, tuple(networks))
+                target = target_of(f"http://{bracketed}/")
+            except PageRefused:
+                target = None
+            if target is None or target.path != "/":
+                raise SettingsError(f"'{entry}' is no host or host:port; correct it in 'web_allow'")
+            is_explicit = re.search(r":[0-9]+$", bracketed) is not None
+            ports = frozenset((target.port,)) if is_explicit else WEB_PORTS
+            names[target.host] = names.get(target.host, frozenset()) | ports
+        return cls(names)
 
     @classmethod
     def of_base(cls, url: str) -> "Permissions":
@@ -219,39 +212,13 @@ class Permissions:
 
     def check_name(self, target: Target) -> None:
         """Raises ``PageRefused`` for a port or a name that is not to be asked at all."""
-        ports = self._ports(target.host)
-        if target.port not in (ports or self.ports):
+        if target.port not in self.names.get(target.host, self.ports):
             raise PageRefused(f"port {target.port} of {target.host} is not open; allow it by name:port")
-        if ports is None and not self.networks and target.address is None and _LOCAL_NAME.fullmatch(target.host):
+        if target.host not in self.names and target.address is None and _LOCAL_NAME.fullmatch(target.host):
             raise PageRefused(f"{target.host} is a name inside a network; allow it by name if it is meant")
 
     def check_address(self, target: Target, address: Address) -> None:
         """Raises ``PageRefused`` for an address that ``target`` must not be connected to."""
         kind = kind_of(address)
-        inner = unwrap(address)
-        if kind is None or any(inner.version == net.version and inner in net for net in self.networks):
-            return
-        if self._ports(target.host) is not None and (kind in _INSIDE or target.address == address):
-            return
-        raise PageRefused(f"{target.host} leads to a {kind} address; allow it by name if it is meant")
-
-    def _ports(self, host: str) -> frozenset[int] | None:
-        """The ports of a host that is allowed by name; the closest entry counts. None for others."""
-        if host in self.names:
-            return self.names[host]
-        labels = host.split(".")
-        wild = (f"*.{'.'.join(labels[n:])}" for n in range(1, len(labels)))
-        return next((self.names[name] for name in wild if name in self.names), None)
-
-
-def _parse_host(entry: str) -> tuple[str, frozenset[int]]:
-    wild = entry.startswith("*.")
-    text = entry[2:] if wild else entry
-    bracketed = f"[{text}]" if text.count(":") > 1 and not text.startswith("[") else text
-    try:
-        target = target_of(f"http://{bracketed}/")
-    except PageRefused:
-        raise SettingsError(f"'{entry}' is no host, host:port or network; correct it in 'web_allow'") from None
-    explicit = re.search(r":[0-9]+$", bracketed) is not None
-    host = f"*.{target.host}" if wild else target.host
-    return host, frozenset((target.port,)) if explicit else WEB_PORTS
+        if kind is not None and not (target.host in self.names and (kind in _INSIDE or target.address == address)):
+            raise PageRefused(f"{target.host} leads to a {kind} address; allow it by name if it is meant")

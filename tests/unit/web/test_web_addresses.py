@@ -55,13 +55,9 @@ def allows(entries: list[str], url: str, address: str) -> bool:
         (["wiki.example:8080"], "https://other.example:8080/", "10.0.0.1", False),
         (["wiki.example:8080"], "https://wiki.example/", "10.0.0.1", False),
         (["wiki.example"], "https://www.wiki.example/", "10.0.0.1", False),
-        (["*.wiki.example"], "https://www.wiki.example/", "10.0.0.1", True),
-        (["*.wiki.example"], "https://evilwiki.example/", "10.0.0.1", False),
         (["wiki"], "http://wiki/", "192.168.0.3", True),
         ([], "http://wiki/", "93.184.216.34", False),
-        (["10.0.0.0/8"], "http://wiki.lan/", "10.1.2.3", True),
-        (["10.0.0.0/8"], "http://wiki.lan/", "192.168.0.3", False),
-        (["10.0.0.0/8"], "http://a.example/", "::ffff:10.1.2.3", True),
+        (["wiki.lan"], "http://wiki.lan/", "::ffff:10.1.2.3", True),
         (["[::1]:8080"], "http://[::1]:8080/", "::1", True),
         (["::1"], "http://[::1]/", "::1", True),
         (["127.0.0.1:9"], "http://127.0.0.1:9/", "127.0.0.1", True),
@@ -70,14 +66,15 @@ def allows(entries: list[str], url: str, address: str) -> bool:
         (["wiki.example"], "http://wiki.example/", "fd00:ec2::254", False),
         (["wiki.example"], "http://wiki.example/", "0.0.0.0", False),
         (["169.254.169.254"], "http://169.254.169.254/", "169.254.169.254", True),
-        (["169.254.0.0/16"], "http://wiki.example/", "169.254.1.1", True),
     ],
 )
 def test_permissions(entries: list[str], url: str, address: str, expected: bool) -> None:
     assert allows(entries, url, address) is expected
 
 
-@pytest.mark.parametrize("entry", ["http://wiki", "10.0.0.0/99", "a b", "wiki:port", "user@wiki", "*", "10.0.0.1/8"])
+@pytest.mark.parametrize(
+    "entry", ["http://wiki", "10.0.0.0/8", "a b", "wiki:port", "user@wiki", "*", "*.wiki", "wiki/x", "wiki?x"]
+)
 def test_an_entry_that_is_none(entry: str) -> None:
     with pytest.raises(SettingsError, match="web_allow"):
         Permissions.of([entry])
