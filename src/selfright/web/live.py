@@ -17,12 +17,11 @@ from selfright.domain.ports import Tokenizer
 from selfright.web.addresses import target_of
 from selfright.web.pages import Pages
 from selfright.web.providers.provider import MOST, Provider, Result
-from selfright.web.search import Bm25, PageIndex, Split, new_passages, passages_of
+from selfright.web.search import PASSAGES_PER_PAGE, Bm25, PageIndex, Split, new_passages, passages_of
 from selfright.web.types import RequestCounter
 
 log = logging.getLogger(__name__)
 
-_PASSAGES_PER_PAGE = 3
 _SPARE = 3  # results beyond those that are wanted, for pages that cannot be used
 _PASSAGES_RANKED = 2_000
 
@@ -68,13 +67,12 @@ class LiveWeb:
                 page = dataclasses.replace(page, title=f"{page.title} ({date})")
             passages = passages_of(page, url, self._split)[:_PASSAGES_RANKED]
             ranked = Bm25(self._tokenizer.tokens(f"{one.context}\n{one.text}") for one in passages).rank(terms)
-            found += [passages[match.index] for match in ranked[:_PASSAGES_PER_PAGE]] or passages[:1]
+            found += [passages[match.index] for match in ranked[:PASSAGES_PER_PAGE]] or passages[:1]
         return new_passages(found)
 
 
 MOST_ADDRESSES = 200
 _FILE_BYTES = 500_000
-_LEAST_SHARE = 0.25
 _KEPT_S = 3_600.0
 
 
@@ -98,7 +96,7 @@ class ListedWeb:
         """
         tally = RequestCounter()
         index = await self._load(tally)
-        pages = await asyncio.to_thread(index.search, query, k, _PASSAGES_PER_PAGE, _LEAST_SHARE)
+        pages = await asyncio.to_thread(index.search, query, k)
         return WebFinding(tuple(one for page in pages for one in page), "static", tally.requests)
 
     async def _load(self, tally: RequestCounter) -> PageIndex:

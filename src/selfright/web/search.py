@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import unescape
+from itertools import chain
 
 from selfright.domain.errors import SelfrightError, WebError, WebUnavailable
 from selfright.domain.passages import Document, Passage, WebFinding, web_id
@@ -136,35 +137,29 @@ def passages_of(page: Document, url: str, split: Split) -> list[Passage]:
     ]
 
 
+PASSAGES_PER_PAGE = 3
+_LEAST_SHARE = 0.25
+
+
 class PageIndex:
     """Pages cut into passages, ranked in two steps: the best pages first, then the best passages of each."""
 
     def __init__(self, pages: Iterable[Sequence[Passage]], tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        placed = [(n, passage) for n, page in enumerate(pages) for passage in page]
-        self._page_of = [n for n, _ in placed]
-        self._passages = [passage for _, passage in placed]
-        terms = [tokenizer.tokens(f"{passage.context}\n{passage.text}") for passage in self._passages]
-        self._by_passage = Bm25(terms)
-        by_page: dict[int, list[str]] = {}
-        for n, passage_terms in zip(self._page_of, terms, strict=True):
-            by_page.setdefault(n, []).extend(passage_terms)
-        self._page_numbers = list(by_page)
-        self._by_page = Bm25(by_page.values())
+        self._pages = list(pages)
+        terms = [[tokenizer.tokens(f"{one.context}\n{one.text}") for one in page] for page in self._pages]
+        self._by_page = Bm25(list(chain.from_iterable(page)) for page in terms)
+        self._by_passage = list(map(Bm25, terms))
 
-    def search(self, query: str, k: int, per_page: int, least_share: float) -> list[list[Passage]]:
-        """For each of the ``k`` best pages its ``per_page`` best passages, best first.
+    def search(self, query: str, k: int) -> list[list[Passage]]:
+        """For each of the ``k`` best pages its three best passages, best first.
 
-        A page that has less than ``least_share`` of the query's weight (terms weighted by rarity) is left out.
+        A page that has less than a quarter of the query's weight (terms weighted by rarity) is left out.
         """
         terms = self._tokenizer.tokens(query)
-        pages = [match.index for match in self._by_page.rank(terms) if match.share >= least_share][:k]
-        found: dict[int, list[Passage]] = {self._page_numbers[page]: [] for page in pages}
-        for match in self._by_passage.rank(terms):
-            best = found.get(self._page_of[match.index])
-            if best is not None and len(best) < per_page:
-                best.append(self._passages[match.index])
-        return list(found.values())
+        pages = [match.index for match in self._by_page.rank(terms) if match.share >= _LEAST_SHARE][:k]
+        ranked = ((self._pages[page], self._by_passage[page].rank(terms)[:PASSAGES_PER_PAGE]) for page in pages)
+        return [[page[match.index] for match in best] for page, best in ranked]
 
 
 log = logging.getLogger(__name__)

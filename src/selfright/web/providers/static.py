@@ -16,8 +16,6 @@ from selfright.web.search import PageIndex, Split, passages_of
 log = logging.getLogger(__name__)
 
 _SUFFIXES = frozenset((".html", ".htm", ".md", ".markdown", ".txt"))
-_PASSAGES_PER_PAGE = 3
-_LEAST_SHARE = 0.25
 
 
 class StaticWeb:
@@ -56,7 +54,7 @@ class StaticWeb:
         with self._lock:
             if self._index is None:
                 self._index = PageIndex(self._pages(), self._tokenizer)
-        pages = self._index.search(query, k, _PASSAGES_PER_PAGE, _LEAST_SHARE)
+        pages = self._index.search(query, k)
         return WebFinding(tuple(passage for page in pages for passage in page), provider="static", requests=len(pages))
 
     def _pages(self) -> Iterator[list[Passage]]:
