@@ -32,7 +32,6 @@ import numpy as np
 
 from benchmarks.retrieval_quality import rows
 from selfright.background import LoopThread
-from selfright.ingest import pipeline
 from selfright.ingest.pipeline import Report, ingest
 from selfright.ingest.ray_cluster import RayCluster
 from selfright.models.encoder import E5
@@ -163,8 +162,8 @@ def written(documents: int, halfway: Callable[[], None] | None) -> Iterator[None
             print(f"{seen:,} of {documents:,} documents are written: a node is removed")
             halfway()
 
-    size = max(1, min(pipeline._BATCH, documents // _STEPS))
-    with mock.patch.object(EmbeddedStore, "put", counted), mock.patch.object(pipeline, "_BATCH", size):
+    size = max(1, min(256, documents // _STEPS))
+    with mock.patch.object(EmbeddedStore, "put", counted), mock.patch.object(RayCluster, "batch", size):
         yield
     if seen < documents / 2:
         sys.exit("no node was removed: most documents were there already")

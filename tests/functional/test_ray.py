@@ -20,7 +20,7 @@ if sys.platform == "win32" or importlib.util.find_spec("ray") is None:
     pytest.skip("Ray is not installed", allow_module_level=True)
 
 from selfright.ingest.pipeline import Report, ingest
-from selfright.ingest.ray_cluster import RayCluster, RayWorkers
+from selfright.ingest.ray_cluster import RayCluster
 from selfright.wiring.bulk import BulkTarget, add_to
 from tests.functional.conftest import DOCUMENTS, Cli
 from tests.support.contents import contents
@@ -35,9 +35,9 @@ _SMALL = {"num_cpus": 1, "object_store_memory": _MEMORY, "include_log_monitor": 
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("selfright.ingest.pipeline._BATCH", 64)
     monkeypatch.setattr("selfright.ingest.pipeline._COMMIT", 200)
-    monkeypatch.setattr("selfright.ingest.bulk._PART", 32)
+    monkeypatch.setattr("selfright.ingest.ray_cluster._PART", 32)
+    monkeypatch.setattr(RayCluster, "batch", 64)
 
 
 def started_cluster() -> Any:
@@ -103,7 +103,7 @@ def alone(files: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
         return folder, ingest([files], store, store, "docs")
 
 
-def place(folder: Path, entry: str = "prepare") -> BulkTarget:
+def place(folder: Path, entry: str = "embedding_of") -> BulkTarget:
     return BulkTarget(folder, TOKENIZER, WordHashes(), "the tests'", f"tests.support.bulk:{entry}")
 
 
@@ -132,7 +132,7 @@ def test_a_killed_worker_costs_nothing(tmp_path: Path) -> None:
     (folder / "a.txt").write_text(f"Here is a DEADLY {word} text.", encoding="utf-8")
     (folder / "b.txt").write_text("Here is a harmless one.", encoding="utf-8")
     with RayCluster() as cluster:
-        report = add_to(cluster, place(tmp_path / "index", "prepare_or_die"), [folder], "docs")
+        report = add_to(cluster, place(tmp_path / "index", "embed_or_die"), [folder], "docs")
     assert word.exists()
     assert (report.added, report.failed) == (2, ())
     with create_store(tmp_path / "alone") as store:
@@ -141,7 +141,7 @@ def test_a_killed_worker_costs_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("nodes")
-def test_from_the_command_line_with_the_tokenizer_and_encoder_of_the_settings(cli: Cli, tmp_path: Path) -> None:
+def test_from_the_command_line_with_the_encoder_of_the_settings(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     for name in ("lighthouse.md", "harbour.md"):
         (tmp_path / "files" / name).write_text(DOCUMENTS[name], encoding="utf-8")
@@ -169,22 +169,19 @@ def test_a_node_removed_halfway_costs_nothing(
             nodes.remove_node(second, allow_graceful=False)
 
     with RayCluster() as cluster:
-        report = add_to(cluster, place(tmp_path / "index", "prepare_slowly"), [files], "docs", progress)
+        report = add_to(cluster, place(tmp_path / "index", "embed_slowly"), [files], "docs", progress)
     assert removed
     assert report == alone[1]
     same(tmp_path / "index", alone[0])
 
 
 @pytest.mark.usefixtures("nodes")
-def test_broken_off_it_goes_on_behind_the_last_commit(
-    files: Path, alone: tuple[Path, Report], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_broken_off_it_goes_on_behind_the_last_commit(files: Path, alone: tuple[Path, Report], tmp_path: Path) -> None:
     def stop(done: int, total: int, name: str) -> None:
         if 10 * done > 7 * total:
             raise KeyboardInterrupt
 
     with RayCluster() as cluster:
-        monkeypatch.setattr(RayWorkers, "limit", 4)  # so that batches are put while others are on their way
         with pytest.raises(KeyboardInterrupt):
             add_to(cluster, place(tmp_path / "index"), [files], "docs", stop)
         with open_store(tmp_path / "index") as store:

@@ -3,45 +3,41 @@
 import os
 import signal
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from selfright.ingest.bulk import Prepared
-from selfright.retrieval.preparing import join_all
-from selfright.wiring.bulk import _make_preparer
+from selfright.ingest.ray_cluster import Embed
 from tests.support.embedders import WordHashes
-from tests.support.histories import TOKENIZER
 
 
-def prepare(_setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
-    """As the product prepares, with the tests' embedder."""
-    return _make_preparer(partial(join_all, TOKENIZER), WordHashes())
+def embedding_of(_encoder: str) -> Embed:
+    """As the product embeds, with the tests' embedder."""
+    return WordHashes().embed
 
 
-def prepare_slowly(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
+def embed_slowly(encoder: str) -> Embed:
     """The same, so that there is time for something to happen."""
-    quick = prepare(setup)
+    quick = embedding_of(encoder)
 
-    def slow(task: dict[str, Any]) -> Prepared:
+    def slow(texts: Sequence[str]) -> Any:
         time.sleep(0.1)
-        return quick(task)
+        return quick(texts)
 
     return slow
 
 
-def prepare_or_die(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
+def embed_or_die(encoder: str) -> Embed:
     """The same; the process ends at a text that says where to leave word, unless word was left there."""
-    quick = prepare(setup)
+    quick = embedding_of(encoder)
 
-    def deadly(task: dict[str, Any]) -> Prepared:
-        for text in task["texts"]:
+    def deadly(texts: Sequence[str]) -> Any:
+        for text in texts:
             if "DEADLY " in text:
                 word = Path(text.split("DEADLY ")[1].split()[0])
                 if not word.exists():
                     word.touch()
                     os.kill(os.getpid(), signal.SIGKILL)
-        return quick(task)
+        return quick(texts)
 
     return deadly

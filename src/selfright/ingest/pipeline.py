@@ -64,16 +64,18 @@ def ingest(
     collection: str = DEFAULT_COLLECTION,
     progress: Progress | None = None,
     origin: Origin = "index",
+    batch: int | None = None,
 ) -> Report:
     """Reads, splits and stores the documents of files and folders, or of what was found in them; what is stored
     unchanged already is left alone.
 
     Commits every 2,000 passages and at the end, so that an interrupted run keeps what it had committed. A file that
-    cannot be read is reported, the others go on. ``origin`` says who brought them. Raises ``InputError`` when a path
-    does not exist or nothing readable is there, and passes on what the writer raises.
+    cannot be read is reported, the others go on. ``origin`` says who brought them; ``batch`` passages are handed to the
+    writer at once. Raises ``InputError`` when a path does not exist or nothing readable is there, and passes on what
+    the writer raises.
     """
     found = paths if isinstance(paths, Discovery) else discover(paths)
-    run = Run(writer, library, collection, found, origin)
+    run = Run(writer, library, collection, found, origin, batch)
     run.through(progress)
     return run.report()
 
@@ -82,12 +84,19 @@ class Run:
     """One run's documents on their way into the store."""
 
     def __init__(
-        self, writer: Writer | None, library: Documents | None, collection: str, found: Discovery, origin: Origin
+        self,
+        writer: Writer | None,
+        library: Documents | None,
+        collection: str,
+        found: Discovery,
+        origin: Origin,
+        batch: int | None = None,
     ) -> None:
         self.failed = list(found.failed)
         self.seen: dict[str, Known] = {}
         self._writer, self._library = writer, library
         self._collection, self._found, self._origin = collection, found, origin
+        self._size = batch or _BATCH
         self._batch: dict[str, tuple[Document, Sequence[Passage]]] = {}
         self._waiting = self._waiting_characters = self._uncommitted = 0
         self._told = 0
@@ -152,7 +161,7 @@ class Run:
         self._passages += len(passages)
         self._waiting += len(passages)
         self._waiting_characters += len(document.text)
-        if self._waiting >= _BATCH or len(self._batch) >= _BATCH:
+        if self._waiting >= self._size or len(self._batch) >= self._size:
             late = time.monotonic() - self._committed_at > _COMMIT_S
             self.flush(commit=late or self._uncommitted + self._waiting >= _COMMIT)
 

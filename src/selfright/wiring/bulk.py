@@ -1,38 +1,35 @@
-"""Adding files with a cluster: what a node prepares, and where the index takes it."""
+"""Adding files with a cluster: what a node embeds with, and where the index takes it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from selfright.domain.errors import InputError
 from selfright.domain.passages import Origin
 from selfright.domain.ports import Embedder, Tokenizer
-from selfright.ingest.bulk import Prepared, PreparedAhead, Preparing
 from selfright.ingest.pipeline import Progress, Report, ingest
-from selfright.ingest.ray_cluster import RayCluster
-from selfright.retrieval.preparing import PretokenizedQuery, embedder_languages, join_all, setup_of, text_to_index, work
+from selfright.ingest.ray_cluster import Embed, Embedding, EmbeddingWriter, RayCluster
+from selfright.retrieval.preparing import embedder_languages, text_to_index
 from selfright.retrieval.stores.opening import open_store
 from selfright.wiring.encoders import make_embedder
 from selfright.wiring.open_index import OpenIndex
 
-_ENTRY = f"{__name__}:prepare"
+_ENTRY = f"{__name__}:embedding_of"
 
 
 @dataclass(frozen=True, slots=True)
 class BulkTarget:
     """An index to add to: where it is, and how its passages are prepared.
 
-    ``encoder`` names the embedder for the nodes, which make their own; None has passages embedded in this process, for
-    an embedder that was handed over as an object. ``entry`` is what the nodes run.
+    ``encoder`` names the embedder for the nodes, which make their own; ``entry`` is what they make it with.
     """
 
     location: str | Path
     tokenizer: Tokenizer
-    embedder: Embedder | None
-    encoder: str | None
+    embedder: Embedder
+    encoder: str
     entry: str = _ENTRY
 
 
@@ -44,9 +41,14 @@ def add_on(
     progress: "Progress | None",
     origin: Origin,
 ) -> "Report":
-    """Reads, splits and indexes files on the cluster at that address."""
-    encoder = None if index.overrides.embeddings is not None else index.settings.embedder
-    place = BulkTarget(index.settings.index, index.tokenizer, index.embedder, encoder)
+    """Reads, splits and indexes files, with their vectors made on the cluster at that address.
+
+    Raises ``InputError`` where nodes cannot make the index's embedder.
+    """
+    if index.embedder is None or index.overrides.embeddings is not None:
+        why = "has none" if index.embedder is None else "was given an object instead"
+        raise InputError(f"a cluster embeds with an embedder that the settings name, and this index {why}; add it here")
+    place = BulkTarget(index.settings.index, index.tokenizer, index.embedder, index.settings.embedder)
     with RayCluster(ray) as cluster:
         return add_to(cluster, place, paths, collection, progress, origin)
 
@@ -59,42 +61,28 @@ def add_to(
     progress: Progress | None = None,
     origin: Origin = "index",
 ) -> Report:
-    """``ingest`` with the work done on ``cluster``, which has been entered; the same documents, passages and vectors.
+    """``ingest`` with the vectors made on ``cluster``, which has been entered; the same documents and passages.
 
     Commits as it goes: broken off, the next run goes on behind the last commit.
     """
-    terms = PretokenizedQuery(place.tokenizer)
     languages = embedder_languages(place.embedder)
-    sent = place.embedder is not None and place.encoder is not None
-    setup = {"tokenizer": setup_of(place.tokenizer), "encoder": place.encoder if sent else None}
-    preparing = Preparing(
-        here=_make_preparer(partial(join_all, place.tokenizer), place.embedder),
+    embedding = Embedding(
+        place.entry,
+        place.encoder,
+        here=lambda texts: np.asarray(place.embedder.embed(texts), dtype=np.float32),
         text=text_to_index,
-        embeds=lambda passage: sent and (not languages or passage.language in languages),
-        learn=terms.learn,
+        embeds=lambda passage: not languages or passage.language in languages,
     )
     with (
-        open_store(place.location, terms, place.embedder, create=True) as store,
-        PreparedAhead(store, preparing, cluster.workers(place.entry, setup)) as writer,
+        open_store(place.location, place.tokenizer, place.embedder, create=True) as store,
+        EmbeddingWriter(store, cluster, embedding) as writer,
     ):
-        report = ingest(paths, writer, store, collection, progress, origin=origin)
+        report = ingest(paths, writer, store, collection, progress, origin, cluster.batch)
         writer.finish()
     return report
 
 
-def prepare(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
-    """A node's side: the same tokenizer and embedder again, the latter on the one core that a task is given."""
-    embedder = make_embedder(setup["encoder"], threads=1) if setup["encoder"] else None
-    return _make_preparer(work(setup["tokenizer"]), embedder)
-
-
-def _make_preparer(
-    tokenize: Callable[[list[str]], list[str]], embedder: Embedder | None
-) -> Callable[[dict[str, Any]], Prepared]:
-    def do(task: dict[str, Any]) -> Prepared:
-        texts = task["texts"]
-        chosen = [texts[place] for place in task["embedded"]]
-        matrix = np.asarray(embedder.embed(chosen), dtype=np.float32) if embedder and chosen else None
-        return tokenize(texts), matrix
-
-    return do
+def embedding_of(encoder: str) -> Embed:
+    """A node's side: the same embedder again, on the one core that a task is given."""
+    embedder = make_embedder(encoder, threads=1)
+    return lambda texts: np.asarray(embedder.embed(texts), dtype=np.float32)

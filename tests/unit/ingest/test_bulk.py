@@ -1,16 +1,16 @@
-"""Batches that are prepared elsewhere: in order, bounded, and committed where they were to be."""
+"""Batches that are embedded elsewhere: in order, one ahead, and committed where they were to be."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from selfright.domain.errors import MissingExtra, StoreError
 from selfright.domain.passages import Document, Passage
-from selfright.ingest.bulk import PreparedAhead, Preparing
-from selfright.ingest.ray_cluster import RayCluster
+from selfright.ingest.ray_cluster import Embed, Embedding, EmbeddingWriter, RayCluster
 from tests.support.passages import by_lines, document
 
 
@@ -19,16 +19,10 @@ class Shelf:
 
     def __init__(self) -> None:
         self.done: list[str] = []
-        self.terms: dict[str, str] = {}
         self.vectors: dict[str, float] = {}
 
-    def learn(self, terms: Mapping[str, str]) -> None:
-        self.terms = dict(terms)
-
     def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: Any = None) -> None:
-        for source, passages in batch:
-            assert all(self.terms[passage.text] == passage.text.upper() for passage in passages)
-            self.done.append(source.id)
+        self.done += [source.id for source, _ in batch]
         self.vectors.update({name: float(vector[0]) for name, vector in (vectors or {}).items()})
 
     def commit(self) -> None:
@@ -39,10 +33,8 @@ class Shelf:
         return list(names)
 
 
-class Workers:
-    """Does tasks when they are waited for; ``fails`` names texts over which it fails."""
-
-    limit = 4
+class Cluster:
+    """Does tasks when they are waited for; ``fails`` names a text over which it fails."""
 
     def __init__(self, fails: str = "") -> None:
         self.flying: set[int] = set()
@@ -50,28 +42,28 @@ class Workers:
         self.cancelled: list[int] = []
         self._fails = fails
 
-    def submit(self, task: dict[str, Any]) -> int:
+    def submit(self, entry: str, encoder: str, texts: Sequence[str]) -> int:
+        assert (entry, encoder) == ("a:b", "e5")
         self.sent += 1
         self.flying.add(self.sent)
         self.most = max(self.most, len(self.flying))
         return self.sent
 
-    def result(self, reference: int, task: dict[str, Any], here: Callable[[Any], Any], lost: object = None) -> Any:
+    def result(self, reference: int, texts: Sequence[str], here: Embed) -> NDArray[np.float32]:
         self.flying.remove(reference)
-        return here(task) if self._fails in task["texts"] else prepared(task)
+        return here(texts) if self._fails in texts else embed(texts)
 
     def cancel(self, references: Iterable[int]) -> None:
         self.cancelled += references
 
 
-def prepared(task: dict[str, Any]) -> tuple[list[str], Any]:
-    vectors = np.array([[len(task["texts"][place])] for place in task["embedded"]], dtype=np.float32)
-    return [text.upper() for text in task["texts"]], vectors if len(vectors) else None
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    return np.array([[len(text)] for text in texts], dtype=np.float32)
 
 
-def writer(shelf: Shelf, workers: Workers) -> PreparedAhead:
-    preparing = Preparing(prepared, lambda p: p.text, lambda p: p.language == "en", shelf.learn)
-    return PreparedAhead(shelf, preparing, workers)  # type: ignore[arg-type]
+def writer(shelf: Shelf, cluster: Cluster) -> EmbeddingWriter:
+    embedding = Embedding("a:b", "e5", embed, lambda p: p.text, lambda p: p.language == "en")
+    return EmbeddingWriter(shelf, cluster, embedding)  # type: ignore[arg-type]
 
 
 def one(name: str, lines: int = 1) -> tuple[Document, list[Passage]]:
@@ -79,43 +71,44 @@ def one(name: str, lines: int = 1) -> tuple[Document, list[Passage]]:
 
 
 def test_everything_is_stored_in_the_order_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("selfright.ingest.bulk._PART", 2)
-    shelf, workers = Shelf(), Workers()
-    with writer(shelf, workers) as ahead:
+    monkeypatch.setattr("selfright.ingest.ray_cluster._PART", 2)
+    shelf, cluster = Shelf(), Cluster()
+    with writer(shelf, cluster) as ahead:
         ahead.put([one("a", 3), one("b")])
         ahead.commit()
-        ahead.put([by_lines(document("c", "한국어"))])
         assert shelf.done == []
+        ahead.put([by_lines(document("c", "한국어"))])
+        assert shelf.done == ["a", "b", "commit"]
         assert ahead.remove(["a"]) == ["a"]
         ahead.put([(document("empty", ""), [])])
         ahead.put([one("a", 2)])
         ahead.finish()
     assert shelf.done == ["a", "b", "commit", "c", "remove a", "empty", "a", "commit"]
-    assert set(shelf.vectors) == {"a#0", "a#1", "a#2", "b#0"}
-    assert workers.cancelled == []
+    assert shelf.vectors == dict.fromkeys(("a#0", "a#1", "a#2", "b#0"), 11.0)
+    assert cluster.cancelled == []
 
 
 def test_few_are_on_their_way_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("selfright.ingest.bulk._PART", 1)
-    shelf, workers = Shelf(), Workers()
-    with writer(shelf, workers) as ahead:
+    monkeypatch.setattr("selfright.ingest.ray_cluster._PART", 1)
+    shelf, cluster = Shelf(), Cluster()
+    with writer(shelf, cluster) as ahead:
         for number in range(40):
             ahead.put([one(f"d{number}", 2)])
-        assert shelf.done  # what did not fit has been waited for
+        assert shelf.done  # what was sent before has been waited for
         ahead.finish()
-    assert workers.most <= workers.limit + 2
+    assert cluster.most <= 4
     assert shelf.done == [*(f"d{number}" for number in range(40)), "commit"]
 
 
-def test_what_the_workers_cannot_do_is_done_here_and_what_is_left_is_given_up() -> None:
-    shelf, workers = Shelf(), Workers(fails="line 0 of b")
-    with writer(shelf, workers) as ahead:
+def test_what_the_cluster_cannot_do_is_done_here_and_what_is_left_is_given_up() -> None:
+    shelf, cluster = Shelf(), Cluster(fails="line 0 of b")
+    with writer(shelf, cluster) as ahead:
         ahead.put([one("a")])
         ahead.put([one("b")])
         ahead.finish()
         ahead.put([one("c")])
     assert shelf.done == ["a", "b", "commit"]
-    assert workers.cancelled == [3]
+    assert cluster.cancelled == [3]
 
 
 def test_without_ray_the_command_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

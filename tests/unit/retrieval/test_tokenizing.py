@@ -37,8 +37,3 @@ class Syllables:
 )
 def test_all_at_once_gives_the_same_terms(tokenizer: Tokenizer) -> None:
     assert preparing.join_all(tokenizer, TEXTS) == [" ".join(tokenizer.tokens(text)) for text in TEXTS]
-
-
-def test_a_process_refuses_to_be_another_tokenizer() -> None:
-    with pytest.raises(ValueError, match="expected the tokenizer other"):
-        preparing.work({"name": "other", "morphemes": False, "user_words": []})
