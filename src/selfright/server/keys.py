@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from selfright.domain.errors import InputError
 from selfright.domain.routing import collection_name
 from selfright.domain.text import several
+from selfright.storage.postgres_address import decode, encode
 from selfright.storage.rows import Connection, DatabaseRows, FileRows, Rows
 from selfright.storage.sqlite import Layout
 
@@ -71,7 +72,7 @@ class Keys(Rows):
     ) -> tuple[Key, str]:
         """A new key, and its secret: this is the only time that it can be seen. Raises ``InputError``."""
         key, token = make_key(user, collections, admin=admin, note=note)
-        owner, names, said = map(self.encode, (user, json.dumps(key.collections), note))
+        owner, names, said = map(encode, (user, json.dumps(key.collections), note))
         row = (key.id, digest(token), owner, names, admin, said, key.created)
 
         def work(connection: Connection) -> None:
@@ -95,7 +96,7 @@ class Keys(Rows):
     def revoke(self, key_id: str) -> bool:
         """Ends a key for good; false when there is none such."""
         end = "UPDATE {table} SET revoked = %s WHERE id = %s AND revoked IS NULL"
-        values = time.time(), self.encode(key_id)
+        values = time.time(), encode(key_id)
         return self.is_there and self.within(lambda connection: self.run(connection, end, *values).rowcount) > 0
 
     def any(self) -> bool:
@@ -115,15 +116,15 @@ class Keys(Rows):
             return None
         key_id = token.removeprefix(PREFIX).partition("-")[0]
         find = f"SELECT {_COLUMNS}, digest FROM {{table}} WHERE id = %s AND revoked IS NULL"
-        row = next(iter(self.rows(find, self.encode(key_id))), None)
+        row = next(iter(self.rows(find, encode(key_id))), None)
         if row is None or not hmac.compare_digest(bytes(row[-1]), digest(token)):
             return None
         return self._key(row[:-1])
 
     def _key(self, row: Sequence[Any]) -> Key:
         key_id, user, collections, admin, note, created, revoked = row
-        names = tuple(json.loads(self.decode(collections)))
-        return Key(key_id, self.decode(user), names, bool(admin), self.decode(note), created, revoked)
+        names = tuple(json.loads(decode(collections)))
+        return Key(key_id, decode(user), names, bool(admin), decode(note), created, revoked)
 
 
 class KeyRing(Keys, FileRows):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from selfright.domain.errors import MissingExtra, StoreError, StoreUnavailable
@@ -99,8 +100,12 @@ class PostgresDatabase:
 
     async def run(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         """``within`` on a thread; it is done although the caller goes away."""
+        return await self.aside(partial(self.within, work, durable=durable))
+
+    async def aside(self, call: Callable[[], T]) -> T:
+        """What ``call`` gives on a thread; it is done although the caller goes away."""
         try:
-            task = self._threads.submit(self.within, work, durable=durable)
+            task = self._threads.submit(call)
         except RuntimeError as error:
             raise self._over() from error
         return await asyncio.shield(asyncio.wrap_future(task))

@@ -4,11 +4,11 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from selfright.domain.errors import StoreError
-from selfright.storage.postgres_address import decode, encode
 from selfright.storage.sqlite import Layout, SqliteFile, transaction
 
 if TYPE_CHECKING:
@@ -58,13 +58,13 @@ class Rows(ABC):
         Without ``durable`` a crash of the machine, or of the database's server, may lose it.
         """
 
-    @abstractmethod
     async def read(self, work: Callable[[Connection], T]) -> T:
         """``within`` on a thread."""
+        return await self._aside(partial(self.within, work))
 
-    @abstractmethod
     async def change(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         """``transact`` on a thread; it is done although the caller goes away."""
+        return await self._aside(partial(self.transact, work, durable=durable))
 
     def run(self, connection: Connection, statement: str, *values: object) -> Any:
         """The cursor of a statement."""
@@ -80,14 +80,6 @@ class Rows(ABC):
 
         return self.within(work) if self.is_there else []
 
-    def encode(self, text: str) -> str:
-        """Text as every database takes it."""
-        return encode(text)
-
-    def decode(self, text: str) -> str:
-        """Text as it was given to ``encode``."""
-        return decode(text)
-
     @abstractmethod
     def scrub(self, *tables: str) -> None:
         """Leaves nothing of what was deleted from these tables. Raises ``StoreError`` while others hinder that."""
@@ -95,6 +87,9 @@ class Rows(ABC):
     @abstractmethod
     def close(self) -> None:
         """Closes what was opened here; nothing happens when it is closed already."""
+
+    @abstractmethod
+    async def _aside(self, call: Callable[[], T]) -> T: ...
 
 
 class FileRows(Rows):
@@ -133,15 +128,6 @@ class FileRows(Rows):
         with self.file.connect() as connection, transaction(connection, "IMMEDIATE"):
             return work(connection)
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """``within`` on the file's thread."""
-        return await self._aside(self.within, work)
-
-    async def change(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        """``transact`` on the file's thread."""
-        del durable
-        return await self._aside(self.transact, work)
-
     def scrub(self, *tables: str) -> None:
         """Leaves no byte of what was deleted in any table: makes the file anew and empties its log."""
         del tables
@@ -155,10 +141,10 @@ class FileRows(Rows):
             thread.shutdown(wait=True)
         self.file.close()
 
-    async def _aside(self, way: Callable[[Callable[[Connection], T]], T], work: Callable[[Connection], T]) -> T:
+    async def _aside(self, call: Callable[[], T]) -> T:
         if self._thread is None:
             raise StoreError(f"{self.path} is closed; open it again")
-        return await asyncio.shield(asyncio.wrap_future(self._thread.submit(way, work)))
+        return await asyncio.shield(asyncio.wrap_future(self._thread.submit(call)))
 
 
 class DatabaseRows(Rows):
@@ -179,17 +165,12 @@ class DatabaseRows(Rows):
         """``within``."""
         return self.database.within(work, durable=durable)
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """``within`` on a thread of the database."""
-        return await self.database.run(work)
-
-    async def change(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        """``within`` on a thread of the database."""
-        return await self.database.run(work, durable=durable)
-
     def scrub(self, *tables: str) -> None:
         """Frees the space of what was deleted, or of what the tables held before."""
         self.database.scrub(*tables)
 
     def close(self) -> None:
         """Nothing: the database is its owner's."""
+
+    async def _aside(self, call: Callable[[], T]) -> T:
+        return await self.database.aside(call)
