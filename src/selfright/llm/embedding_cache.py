@@ -24,17 +24,14 @@ DEFAULT_BYTES = 1_000_000_000
 LEAST_BYTES = 1_000_000
 
 _BLOCK = 500  # texts that are asked for, embedded and kept at a time: what an interruption can cost
-_MOST_TOUCHED = 10_000  # entries of which is remembered that they were read
 _PATIENCE_S = 5.0
-_HOUR_S = 3_600
 _DROPPED_SHARE = 0.1  # of the entries, when the file is full
 _LAYOUT = Layout(
     "embedding cache",
     1,
     (
-        "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, used INTEGER NOT NULL,"
+        "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,"
         " checksum INTEGER NOT NULL, vector BLOB NOT NULL)",
-        "CREATE INDEX IF NOT EXISTS vectors_by_use ON vectors (used)",
     ),
     (
         "page_size = 16384",  # ten vectors of 384 numbers, one of 3,072
@@ -49,8 +46,8 @@ _LAYOUT = Layout(
 class CachedEmbedder:
     """An embedder that computes no vector twice, whichever index or process asked for it first.
 
-    ``path`` is the shared file, made when it is missing, ``max_bytes`` about its greatest size; the entries used
-    longest ago go first. Entries belong to an embedder by its name and dimension, so give only embedders whose name
+    ``path`` is the shared file, made when it is missing, ``max_bytes`` about its greatest size; the oldest entries
+    go first. Entries belong to an embedder by its name and dimension, so give only embedders whose name
     says which model they are. A file that cannot be used costs one warning, and is left alone for a minute; one that
     cannot be written just now (another process writes, the disk is full) is read all the same. Thread-safe.
     """
@@ -60,7 +57,6 @@ class CachedEmbedder:
         self._max_bytes = max(max_bytes, LEAST_BYTES)
         self._file = CacheFile(path, _LAYOUT, _PATIENCE_S)
         self._written_from = 0.0  # on the monotonic clock
-        self._touched: set[int] = set()
         self.languages = tuple(getattr(embedder, "languages", ()))
 
     @property
@@ -112,43 +108,36 @@ class CachedEmbedder:
 
     def _read(self, connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         """The vectors that are there; one that is damaged or of another dimension counts as missing."""
-        found, now, size = {}, _hour(), 4 * self.dimension
+        found, size = {}, 4 * self.dimension
         rows = connection.execute(
-            f"SELECT id, key, used, checksum, vector FROM vectors WHERE key IN ({','.join('?' * len(keys))})",  # noqa: S608 (marks only)
+            f"SELECT key, checksum, vector FROM vectors WHERE key IN ({','.join('?' * len(keys))})",  # noqa: S608 (marks only)
             keys,
         )
-        for number, key, used, checksum, content in rows:
+        for key, checksum, content in rows:
             # In a damaged file even the types can be others.
             if not (isinstance(key, bytes) and isinstance(content, bytes) and checksum == _checksum(key, content)):
                 continue
             if len(content) == size:
                 found[key] = np.frombuffer(content, dtype="<f4").astype(np.float32, copy=False)
-                if used != now and len(self._touched) < _MOST_TOUCHED:
-                    self._touched.add(number)
         return found
 
     def _write(self, connection: sqlite3.Connection, vectors: Mapping[bytes, Vector]) -> None:
-        """Adds vectors and notes what was read, unless that was refused just before."""
+        """Adds vectors, unless that was refused just before."""
         if time.monotonic() < self._written_from:
             return
-        now = _hour()
         contents = [(key, np.asarray(vector, dtype="<f4").tobytes()) for key, vector in vectors.items()]
         room = self._max_bytes - sum(len(content) for _, content in contents)
         try:
             with transaction(connection, "IMMEDIATE"):
-                touched = ((now, number) for number in self._touched)
-                connection.executemany("UPDATE vectors SET used = ? WHERE id = ?", touched)
                 while _used_bytes(connection) > room and _drop_oldest(connection):
                     pass
                 connection.executemany(
-                    "INSERT OR REPLACE INTO vectors (key, used, checksum, vector) VALUES (?, ?, ?, ?)",
-                    ((key, now, _checksum(key, content), content) for key, content in contents),
+                    "INSERT OR REPLACE INTO vectors (key, checksum, vector) VALUES (?, ?, ?)",
+                    ((key, _checksum(key, content), content) for key, content in contents),
                 )
         except sqlite3.OperationalError as error:
             self._file.warn(error)
             self._written_from = time.monotonic() + REST_S
-        else:
-            self._touched.clear()
 
 
 def _used_bytes(connection: sqlite3.Connection) -> int:
@@ -159,10 +148,10 @@ def _used_bytes(connection: sqlite3.Connection) -> int:
 
 
 def _drop_oldest(connection: sqlite3.Connection) -> bool:
-    """Drops a share of the entries, those used longest ago first; false when there were none."""
+    """Drops a share of the entries, the oldest first; false when there were none."""
     (entries,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
     dropped = connection.execute(
-        "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY used, id LIMIT ?)",
+        "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY id LIMIT ?)",
         (max(1, int(entries * _DROPPED_SHARE)),),
     )
     return dropped.rowcount > 0
@@ -170,8 +159,3 @@ def _drop_oldest(connection: sqlite3.Connection) -> bool:
 
 def _checksum(key: bytes, content: bytes) -> int:
     return zlib.crc32(content, zlib.crc32(key))
-
-
-def _hour() -> int:
-    """Hours since 1970: fine enough to tell what is old, so coarse that reading seldom writes."""
-    return int(time.time() // _HOUR_S)

@@ -236,7 +236,6 @@ def test_reading_goes_on_while_the_file_cannot_be_written(
 ) -> None:
     monkeypatch.setattr(embedding_cache, "_PATIENCE_S", 0.05)
     filled(cached)
-    monkeypatch.setattr(embedding_cache, "_hour", lambda: 10**6)  # so that reading would note it
     holder = sqlite3.connect(path)
     holder.execute("BEGIN IMMEDIATE")
     inner = WordHashes()
@@ -289,19 +288,13 @@ def test_many_writers_at_once_lose_nothing_and_mix_nothing_up(cached: Opener) ->
     assert inner.embedded == []
 
 
-def test_the_file_stays_within_its_bound_and_what_was_used_lately_stays(
-    cached: Opener, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hour = iter(range(1_000))
-    monkeypatch.setattr(embedding_cache, "_hour", lambda: next(hour))
+def test_the_file_stays_within_its_bound_and_the_newest_stay(cached: Opener, path: Path) -> None:
     embedder = cached(WordHashes(dimension=1_024), max_bytes=1)
-    favourites = [f"favourite {n}" for n in range(20)]
     for batch in range(12):
-        embedder.embed([f"{batch}-{n}" for n in range(130)])
-        embedder.embed(favourites)
+        embedder.embed([f"{batch}-{n}" for n in range(150)])
     embedder.close()
     assert path.stat().st_size < 1.5 * embedding_cache.LEAST_BYTES
     inner = WordHashes(dimension=1_024)
     again = cached(inner)
-    again.embed([*favourites, "0-0"])
+    again.embed(["11-149", "0-0"])
     assert inner.embedded == ["0-0"]
