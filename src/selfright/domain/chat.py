@@ -39,8 +39,9 @@ class Finish(StrEnum):
 class ChatRequest:
     """One call of a model.
 
-    ``schema`` is the JSON schema of the object that is wanted (with a ``title``), None for plain text. ``final`` marks
-    the call that writes the answer: it may use the one call that the budget holds back.
+    ``schema`` is the JSON schema of the object that is wanted, None for plain text: it has a ``title``, requires every
+    property and allows no other. ``final`` marks the call that writes the answer: it may use the one call that the
+    budget holds back.
     """
 
     job: Job

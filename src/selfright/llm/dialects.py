@@ -74,26 +74,6 @@ class Style:
         return self if self.room else dataclasses.replace(self, room=_THINKING_ROOM)
 
 
-@dataclass(slots=True)
-class Learned:
-    """The style of one model as its requests find it out, side by side."""
-
-    style: Style
-
-    def note_refusal(self, tried: Style, error: BaseException) -> bool:
-        """Whether ``error`` turned down a parameter of the style ``tried``, and there is another to try now."""
-        if (parameter := find_refused_parameter(error)) is None:
-            return False
-        if self.style == tried:  # else another request has learned it meanwhile
-            self.style = tried.without(parameter) or tried
-        return self.style != tried
-
-    def note_reply(self, text: str, thought: bool) -> None:
-        """Takes note of a reply: a model that is seen to think gets room for that from then on."""
-        if thought or _THINKING.search(text):
-            self.style = self.style.thinking()
-
-
 class LearningBackend(ABC, Generic[T]):
     """A ``Backend`` over the clients of a library, one for each event loop; serves any loop.
 
@@ -105,23 +85,26 @@ class LearningBackend(ABC, Generic[T]):
     def __init__(self, clients: PerLoop[T], name: str, provider: str, key: str) -> None:
         self.name, self.provider = name, provider
         self._clients, self._key = clients, key
-        self._learned: Learned | None = None
+        self._style: Style | None = None
 
     async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
         """See ``Backend.attempt``."""
         client = await self._client()
-        learned = self._learned = self._learned or Learned(self._first_style(client))
         for _ in range(MOST_REFUSED):
-            style = learned.style
+            style = self._style = self._style or self._first_style(client)
             try:
                 reading = await self._ask(client, style, request, mode, on_text)
             except (NotImplementedError, ModelUnavailable):
                 raise
             except Exception as error:
-                if not learned.note_refusal(style, error):
+                parameter = find_refused_parameter(error)
+                if parameter and self._style == style:  # else another request has learned it meanwhile
+                    self._style = style.without(parameter) or style
+                if not parameter or self._style == style:
                     raise translate_error(error, self.name, self._key) from error
             else:
-                learned.note_reply(reading.text, reading.thought)
+                if reading.thought or _THINKING.search(reading.text):
+                    self._style = self._style.thinking()
                 return reading.reply()
         raise ModelRejected(f"{self.name} refuses one parameter after the other; use another model")
 
@@ -205,8 +188,8 @@ def call_for(model: "BaseChatModel", style: Style, request: ChatRequest, mode: M
         tuned, options = model.model_copy(update={**told, **limit}), {}
     if request.schema is None or mode is Mode.TEXT:
         return ProviderCall(tuned, options)
-    if mode is Mode.TOOL:
-        return _with_tool(tuned, options, request.schema)
+    if mode is Mode.TOOL:  # "any" is what most servers understand, fewer know a tool by its name
+        return ProviderCall(tuned.bind_tools([tool_of(request.schema)], tool_choice="any"), options)
     if kind == _OPENAI:
         options["extra_body"] = {**options["extra_body"], "response_format": response_format(request.schema)}
         return ProviderCall(tuned, options)
@@ -218,25 +201,9 @@ def call_for(model: "BaseChatModel", style: Style, request: ChatRequest, mode: M
     return _bind_schema(tuned, request.schema)
 
 
-def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema as OpenAI's strict mode wants it: every field required, no others allowed, no defaults."""
-    strict = {name: _strict(value) for name, value in schema.items() if name != "default"}
-    properties = schema.get("properties")
-    if isinstance(properties, Mapping):
-        strict["properties"] = {name: _strict(value) for name, value in properties.items()}
-        strict |= {"additionalProperties": False, "required": list(properties)}
-    return strict
-
-
-def _strict(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return strict_schema(value)
-    return [_strict(item) for item in value] if isinstance(value, list | tuple) else value
-
-
 def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     """How OpenAI is asked for an object of this schema."""
-    inner = {"name": _name_of(schema), "strict": True, "schema": strict_schema(schema)}
+    inner = {"name": _name_of(schema), "strict": True, "schema": dict(schema)}
     return {"type": "json_schema", "json_schema": inner}
 
 
@@ -252,16 +219,6 @@ def tool_of(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _name_of(schema: Mapping[str, Any]) -> str:
     return _NOT_A_NAME.sub("_", str(schema.get("title") or "reply"))[:64]
-
-
-def _with_tool(model: "BaseChatModel", options: dict[str, Any], schema: Mapping[str, Any]) -> ProviderCall:
-    """One tool, and the model has to use it: "any" is what most servers understand, fewer know a tool by its name."""
-    from langchain_core.runnables import RunnableBinding
-
-    bound = model.bind_tools([tool_of(schema)], tool_choice="any")
-    if isinstance(bound, RunnableBinding) and bound.bound is model:
-        return ProviderCall(model, {**options, **bound.kwargs})
-    return ProviderCall(bound, options)
 
 
 def _bind_schema(model: "BaseChatModel", schema: Mapping[str, Any]) -> ProviderCall:

@@ -21,7 +21,6 @@ from selfright.domain.errors import ModelRejected, ModelUnavailable
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.llm.chat import LangChainBackend
 from selfright.llm.clients import PerLoop
-from selfright.llm.dialects import strict_schema
 from selfright.llm.openai_chat import OpenAIBackend
 from selfright.llm.providers import chat_model
 from tests.support.model_server import Asked, ModelServer, Said, completion, events, refusal, serving
@@ -130,19 +129,8 @@ def test_openai_by_schema(openai_model: Build) -> None:
         assert ask(openai_model(server), OBJECT, Mode.SCHEMA).text == '{"score": 1}'
     form = server.body["response_format"]
     assert form["type"] == "json_schema"
-    assert form["json_schema"] == {"name": "verdict_of_one", "strict": True, "schema": strict_schema(SCHEMA)}
+    assert form["json_schema"] == {"name": "verdict_of_one", "strict": True, "schema": SCHEMA}
     assert "tools" not in server.body
-
-
-def test_the_strict_schema_requires_all_and_allows_nothing_else() -> None:
-    strict = strict_schema(SCHEMA)
-    assert strict["required"] == ["score", "claims"]
-    assert strict["additionalProperties"] is False
-    assert strict["properties"]["score"] == {"type": "number"}
-    assert strict["properties"]["claims"]["items"]["required"] == ["text"]
-    field_named_default = {"type": "object", "properties": {"default": {"type": "string"}}}
-    assert strict_schema(field_named_default)["required"] == ["default"]
-    assert list(strict_schema(field_named_default)["properties"]) == ["default"]
 
 
 @pytest.mark.parametrize(
