@@ -30,7 +30,8 @@ from benchmarks.peers.selfright_store import GivenVectors
 from selfright.domain.passages import Document, Passage, Trust
 from selfright.retrieval.fusion import Fused, Item, Ranking
 from selfright.retrieval.fusion_weights import SearchedQuery
-from selfright.retrieval.stores.opening import OpenedStore, open_store
+from selfright.retrieval.stores.base import StoreBase
+from selfright.retrieval.stores.opening import open_store
 from selfright.retrieval.tokenizer import BilingualTokenizer
 
 CACHE = Path.home() / ".cache" / "selfright-benchmarks"
@@ -84,7 +85,7 @@ def _measured(
 ) -> tuple[dict[str, Any], list[list[str]]]:
     vectors = dict(zip(queries.texts, queries.vectors, strict=True))
     embedder = GivenVectors(vectors)
-    opened: Callable[[bool], OpenedStore] = lambda create: open_store(  # noqa: E731 - a name would say no more
+    opened: Callable[[bool], StoreBase] = lambda create: open_store(  # noqa: E731 - a name would say no more
         location, BilingualTokenizer(), embedder, create=create
     )
     started = time.perf_counter()
@@ -126,7 +127,7 @@ def _given(part: Passages) -> dict[str, Any]:
     return {f"{identifier}#0": row for identifier, row in zip(part.ids, np.asarray(part.vectors), strict=True)}
 
 
-def _asked(store: OpenedStore, texts: Sequence[str]) -> tuple[list[float], list[list[str]]]:
+def _asked(store: StoreBase, texts: Sequence[str]) -> tuple[list[float], list[list[str]]]:
     for text in texts[:5]:
         _ids(store, text)
     seconds, found = [], []

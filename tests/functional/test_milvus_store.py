@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import IncompatibleIndex, IndexBusy, IndexNotFound, InputError, StoreError
-from selfright.retrieval.stores.opening import OpenedStore, open_store
+from selfright.retrieval.stores.base import StoreBase
+from selfright.retrieval.stores.opening import open_store
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER
 from tests.support.passages import by_lines, document, ids, search
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def at(file: Path, *, create: bool = True) -> OpenedStore:
+def at(file: Path, *, create: bool = True) -> StoreBase:
     return open_store(f"milvus://{file}", TOKENIZER, WordHashes(), create=create)
 
 

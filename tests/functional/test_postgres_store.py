@@ -18,7 +18,8 @@ from selfright.domain.errors import (
     StoreUnavailable,
     UsageError,
 )
-from selfright.retrieval.stores.opening import OpenedStore, open_store
+from selfright.retrieval.stores.base import StoreBase
+from selfright.retrieval.stores.opening import open_store
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER
@@ -28,19 +29,19 @@ from tests.support.postgres import PostgresServer
 BOATS = [by_lines(document(f"boat{n}", f"Boat {n} has a keel and a sail.", "Boats")) for n in range(3)]
 
 
-def at(uri: str, *, create: bool = True) -> OpenedStore:
+def at(uri: str, *, create: bool = True) -> StoreBase:
     return open_store(uri, TOKENIZER, WordHashes(), create=create)
 
 
 @pytest.fixture
-def store(database: str) -> Iterator[OpenedStore]:
+def store(database: str) -> Iterator[StoreBase]:
     with at(database) as opened:
         opened.put(BOATS)
         opened.commit()
         yield opened
 
 
-def test_searches_outlive_a_restart_of_the_server(store: OpenedStore, postgres: PostgresServer) -> None:
+def test_searches_outlive_a_restart_of_the_server(store: StoreBase, postgres: PostgresServer) -> None:
     before = search(store, "keel")
     postgres.restart(kill=True)
     assert search(store, "keel") == before
@@ -52,7 +53,7 @@ def test_searches_outlive_a_restart_of_the_server(store: OpenedStore, postgres: 
 
 
 def test_what_was_not_committed_when_the_server_restarts_is_gone_and_said_to_be(
-    store: OpenedStore, postgres: PostgresServer
+    store: StoreBase, postgres: PostgresServer
 ) -> None:
     store.put([by_lines(document("late", "A rope."))])
     postgres.restart(kill=True)
@@ -65,7 +66,7 @@ def test_what_was_not_committed_when_the_server_restarts_is_gone_and_said_to_be(
     assert [entry.id for entry in store.documents()] == ["boat0", "boat1", "boat2", "late"]
 
 
-def test_an_idle_writer_writes_again_after_a_restart(store: OpenedStore, postgres: PostgresServer) -> None:
+def test_an_idle_writer_writes_again_after_a_restart(store: StoreBase, postgres: PostgresServer) -> None:
     postgres.restart()
     assert store.remove(["boat1"]) == ["boat1"]
     store.commit()
@@ -84,7 +85,7 @@ with at(sys.argv[1]) as store:
 """
 
 
-def test_a_writer_that_is_killed_leaves_whole_commits_and_no_lock(store: OpenedStore, database: str) -> None:
+def test_a_writer_that_is_killed_leaves_whole_commits_and_no_lock(store: StoreBase, database: str) -> None:
     command = [sys.executable, "-c", _WRITER, database]
     writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
     assert writer.stdout is not None
@@ -113,14 +114,14 @@ def test_many_may_make_the_same_index_at_the_same_time(database: str) -> None:
             store.close()
 
 
-def test_the_holder_of_the_lock_is_named(store: OpenedStore, database: str) -> None:
+def test_the_holder_of_the_lock_is_named(store: StoreBase, database: str) -> None:
     store.remove(["boat0"])
     with at(database) as other, pytest.raises(IndexBusy, match=r"selfright writer .*server process \d+") as busy:
         other.put(BOATS)
     assert busy.value.retryable
 
 
-def test_removed_text_is_in_no_table(store: OpenedStore, database: str) -> None:
+def test_removed_text_is_in_no_table(store: StoreBase, database: str) -> None:
     import psycopg
 
     store.put([by_lines(document("secret", "Xylophonic zugzwang.", "Quixotry", "quokkas"))])

@@ -72,12 +72,10 @@ class DocumentMethods:
         Returns how many still wait, when ``stop`` has ended it before all were made. Work that another process has
         begun is waited for. Questions are answered meanwhile.
         """
-        from selfright.retrieval.stores.opening import fill
-
         index = self._engine.index
         if index.is_foreign or not index.as_made().info().without_vectors:
             return 0
-        return fill(index.open(), progress, stop)
+        return index.open().fill(progress, stop)
 
     @property
     def embeds_later(self) -> bool:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from langchain_core.retrievers import RetrieverLike
 
     from selfright.llm.embedding_cache import CachedEmbedder
+    from selfright.retrieval.stores.base import StoreBase
     from selfright.retrieval.stores.langchain import ForeignRetriever
-    from selfright.retrieval.stores.opening import OpenedStore
 
 _CACHED_BYTES = 1_000_000_000  # of vectors, beside those of the index
 _MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
@@ -58,8 +58,8 @@ class OpenIndex:
         self.settings = settings
         self.overrides = overrides
         self._lock = threading.RLock()
-        self._store: OpenedStore | None = None
-        self._looked_after: OpenedStore | None = None
+        self._store: StoreBase | None = None
+        self._looked_after: StoreBase | None = None
         self._searchers: dict[tuple[str, int], Retriever] = {}
 
     def retriever(self, scope: Scope, flags: Flags | None = None) -> ScopedRetriever:
@@ -176,7 +176,7 @@ class OpenIndex:
                 "the retriever's documents are kept, or open an index: Selfright.open('folder')"
             )
 
-    def open(self, *, create: bool = False) -> "OpenedStore":
+    def open(self, *, create: bool = False) -> "StoreBase":
         """The store; with ``create`` it is made where there is none."""
         from selfright.retrieval.stores.opening import open_store
 
@@ -187,7 +187,7 @@ class OpenIndex:
                 self._store = open_store(place, self.tokenizer, self.cached_embedder, create=create)
             return self._store
 
-    def as_made(self) -> "OpenedStore":
+    def as_made(self) -> "StoreBase":
         """The store for what embeds nothing: the open one, else one that asks for no embedder."""
         from selfright.retrieval.schema import ExistingEmbedder
         from selfright.retrieval.stores.opening import open_store

@@ -2,14 +2,14 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, TermStatistics, Tokenizer
 from selfright.domain.routing import Collection
-from selfright.domain.stores import Abilities, Contents
+from selfright.domain.stores import Abilities, Contents, Store
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.preparing import Preparer
 from selfright.retrieval.records import IndexCounts, sort_counts
@@ -19,6 +19,8 @@ from selfright.retrieval.search_request import FusedSearch, SearchRequest, Task
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from selfright.retrieval.waiting import Progress
 
 Description = tuple[str, str, str, str]
 """What an operator says of a collection: name, description, and as JSON its query classes and slots."""
@@ -31,10 +33,10 @@ class IndexReader(TermStatistics, Protocol):
         """What ``task`` finds for ``request``; it may be run more than once."""
 
 
-class StoreBase(ABC):
+class StoreBase(Store, ABC):
     """Retriever, library and term statistics over what an engine reads; closed by ``with``."""
 
-    abilities: Abilities
+    abilities: Abilities = Abilities()
 
     def __init__(
         self,
@@ -48,14 +50,6 @@ class StoreBase(ABC):
         self._meta, self._contents, self._index, self._tokenizer = meta, contents, reader, tokenizer
         self._preparer = Preparer(tokenizer, embedder)
         self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
-
-    @abstractmethod
-    def close(self) -> None:
-        """Closes the store; what was not committed is dropped."""
-
-    @abstractmethod
-    def commit(self) -> None:
-        """Makes what was put and removed lasting and visible."""
 
     @abstractmethod
     def _counts(self) -> IndexCounts: ...
@@ -87,6 +81,12 @@ class StoreBase(ABC):
     async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
         """The same for each query, in order; several are worked on at the same time."""
         return await self._search.search_many(queries, k, collections)
+
+    def fill(self, progress: "Progress | None" = None, stop: Callable[[], bool] = lambda: False) -> int:
+        """Makes the vectors that passages wait for, and commits batch by batch until ``stop`` says so; how many wait
+        then. None ever wait on a server, which gets them with their passages."""
+        del progress, stop
+        return 0
 
     def document(self, document_id: str) -> Document | None:
         """The document with its text, or None."""

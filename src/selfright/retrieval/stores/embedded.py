@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from selfright.domain.errors import IndexBusy, IndexDamaged, IndexNotFound, NotAnIndex, StoreError
 from selfright.domain.passages import StoreInfo
 from selfright.domain.ports import Embedder, Tokenizer
-from selfright.domain.stores import Abilities, Finding
+from selfright.domain.stores import Finding
 from selfright.retrieval import maintenance
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import FILE_NAME, LOCK_NAME, IndexStats
@@ -40,8 +40,6 @@ class EmbeddedStore(StoreBase):
     Reading is safe from any thread and goes on while something is written; one thread and process at a time may write
     (else ``IndexBusy``).
     """
-
-    abilities = Abilities()
 
     def __init__(self, catalogue: Catalogue, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
         folder = catalogue.folder
@@ -161,8 +159,7 @@ class EmbeddedStore(StoreBase):
                 self._lock.release()
 
     def fill(self, progress: Progress | None = None, stop: Callable[[], bool] = lambda: False) -> int:
-        """Makes the vectors that passages wait for, and commits batch by batch until ``stop`` says so; how many wait
-        then. Others may write meanwhile."""
+        """As every store; others may write meanwhile."""
         waiting = self._catalogue.stats().waiting
         if self.embedder and waiting:
             return VectorFiller(self._catalogue, self.embedder, self._keep).run(progress, stop)

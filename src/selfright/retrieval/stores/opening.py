@@ -1,35 +1,24 @@
 """Opens an index wherever it is: the one place that knows which engine belongs to which location."""
 
-import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from selfright.domain.errors import IncompatibleIndex, IndexDamaged, IndexNotFound, MissingExtra, NotAnIndex, UsageError
 from selfright.domain.passages import Document, Passage
-from selfright.domain.ports import Embedder, Retriever, TermLexicon, Tokenizer
+from selfright.domain.ports import Embedder, Tokenizer
 from selfright.domain.stores import Store
-from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.locations import Location, locate
 from selfright.retrieval.schema import ExistingEmbedder
 
 if TYPE_CHECKING:
     from selfright.retrieval.preparing import GivenVectors
+    from selfright.retrieval.stores.base import StoreBase
     from selfright.retrieval.stores.embedded import EmbeddedStore
     from selfright.retrieval.stores.milvus import MilvusStore
     from selfright.retrieval.stores.postgres import PostgresStore
-    from selfright.retrieval.waiting import Progress
-
-__all__ = ["OpenedStore", "Store", "compact", "fill", "folder_of", "open_store", "tokenizer_of", "words_first"]
-
-
-class OpenedStore(Store, Protocol):
-    """A store of ours, which can be searched with another fusion too."""
-
-    def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> Retriever:
-        """A retriever over this index that fuses in another way, or knows names in the other language."""
 
 
 def open_store(
@@ -38,7 +27,7 @@ def open_store(
     embedder: Embedder | ExistingEmbedder | None,
     *,
     create: bool = False,
-) -> OpenedStore:
+) -> "StoreBase":
     """The index at ``location``: a folder, ``milvus://…`` or ``postgresql://…``; ``AsMade`` opens any.
 
     With ``create`` it is made where there is none, else that raises ``IndexNotFound``. Further ``NotAnIndex``,
@@ -80,7 +69,7 @@ def folder_of(location: str | Path, what: str) -> Path:
     return place.path
 
 
-def compact(store: OpenedStore, location: str | Path) -> None:
+def compact(store: "StoreBase", location: str | Path) -> None:
     """Frees space in an index folder; raises ``UsageError`` for another place."""
     from selfright.retrieval.stores.embedded import EmbeddedStore
 
@@ -106,7 +95,7 @@ class _WordsFirst:
 
 
 def words_first(store: Store) -> "Store | _WordsFirst":
-    """What writes documents that can be searched by words at once; ``fill`` makes their vectors.
+    """What writes documents that can be searched by words at once; the store's ``fill`` makes their vectors.
 
     An index on a server embeds before it commits.
     """
@@ -115,26 +104,14 @@ def words_first(store: Store) -> "Store | _WordsFirst":
     return _WordsFirst(store) if isinstance(store, EmbeddedStore) else store
 
 
-def fill(store: OpenedStore, progress: "Progress | None", stop: Callable[[], bool] = lambda: False) -> int:
-    """Makes the vectors that passages wait for until ``stop`` says so; how many wait then."""
-    from selfright.retrieval.stores.embedded import EmbeddedStore
-
-    return store.fill(progress, stop) if isinstance(store, EmbeddedStore) else 0
-
-
 def _server_store(place: Location) -> "type[MilvusStore | PostgresStore]":
     if place.engine == "milvus":
         lite = ("milvus_lite",) if place.path else ()
-        _need("what an index in Milvus needs", "milvus", "pymilvus", *lite)
+        MissingExtra.check("what an index in Milvus needs", "milvus", "pymilvus", *lite)
         from selfright.retrieval.stores.milvus import MilvusStore
 
         return MilvusStore
-    _need("what an index in PostgreSQL needs", "postgres", "psycopg", "psycopg_pool", "pgvector")
+    MissingExtra.check("what an index in PostgreSQL needs", "postgres", "psycopg", "psycopg_pool", "pgvector")
     from selfright.retrieval.stores.postgres import PostgresStore
 
     return PostgresStore
-
-
-def _need(what: str, extra: str, *modules: str) -> None:
-    if any(importlib.util.find_spec(module) is None for module in modules):
-        raise MissingExtra(what, f'pip install "selfright[{extra}]"')
