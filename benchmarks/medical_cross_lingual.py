@@ -30,9 +30,8 @@ DEPTH = 50
 LANGUAGES: tuple[tuple[Language, Language], ...] = (("ko", "en"), ("en", "ko"))
 
 
-def ranking(store: EmbeddedStore, query: str, lexicon: TermLexicon | None, embedder: Embedder | None) -> list[str]:
-    languages = embedder.languages if embedder else ()
-    found = asyncio.run(store.with_fusion(AdaptiveFusion(languages), lexicon).search(query, DEPTH))
+def ranking(store: EmbeddedStore, query: str, lexicon: TermLexicon | None) -> list[str]:
+    found = asyncio.run(store.with_fusion(AdaptiveFusion(), lexicon).search(query, DEPTH))
     return list(dict.fromkeys(hit.passage.document_id for hit in found.hits))
 
 
@@ -53,15 +52,11 @@ def demo(place: Path, embedder: Embedder | None) -> None:
             ]
             chosen = [(question, relevant) for question, relevant in chosen if relevant]
             for label, lexicon in (("without", None), ("with", BilingualLexicon())):
-                print(f"demo {asked} → {read}, {label:7} the lexicon: {recall(store, chosen, lexicon, embedder)}")
+                print(f"demo {asked} → {read}, {label:7} the lexicon: {recall(store, chosen, lexicon)}")
 
 
-def recall(
-    store: EmbeddedStore, chosen: Sequence[tuple[str, set[str]]], lexicon: TermLexicon | None, embedder: Embedder | None
-) -> str:
-    found = sum(
-        bool(relevant & set(ranking(store, question, lexicon, embedder)[:BEST])) for question, relevant in chosen
-    )
+def recall(store: EmbeddedStore, chosen: Sequence[tuple[str, set[str]]], lexicon: TermLexicon | None) -> str:
+    found = sum(bool(relevant & set(ranking(store, question, lexicon)[:BEST])) for question, relevant in chosen)
     return f"recall@{BEST} {found / len(chosen):.3f} ({found} of {len(chosen)} questions)"
 
 

@@ -45,9 +45,6 @@ class MeaningAlone:
     name = "meaning alone"
     tells_languages = False
 
-    def wants_dense(self, _query: str, /) -> bool:
-        return True
-
     def fuse(
         self, _searched: SearchedQuery, _bm25: Ranking[Item], dense: Ranking[Item], _foreign: Collection[Item] = (), /
     ) -> Fused[Item]:

@@ -9,9 +9,8 @@ from operator import itemgetter
 from typing import Generic, TypeVar
 
 from selfright.domain.errors import UnknownName
-from selfright.domain.passages import Language, Trust
+from selfright.domain.passages import Trust
 from selfright.domain.ports import Embedder
-from selfright.domain.text import language_of
 from selfright.retrieval.fusion_weights import (
     NEAR_POWER,
     NEAR_SCALE,
@@ -21,7 +20,6 @@ from selfright.retrieval.fusion_weights import (
     load_model,
     measure,
 )
-from selfright.retrieval.preparing import embedder_languages
 
 Item = TypeVar("Item", int, str)
 Ranking = Sequence[tuple[Item, float]]
@@ -60,24 +58,14 @@ def reciprocal_rank_fusion(rankings: Iterable[Sequence[Item]], k: int = DEFAULT_
 
 
 class Fusion(ABC):
-    """Makes one ranking of the lexical and the dense one.
-
-    ``dense_languages`` are the languages the embedder declares; none declared means that it knows all. A query in
-    another one is searched for by words alone.
-    """
+    """Makes one ranking of the lexical and the dense one."""
 
     name: str
     """What settings and reports call it."""
     tells_languages: bool
     """Whether it makes a difference which items are ``foreign``; nobody needs to find out where it does not."""
 
-    def __init__(self, dense_languages: Sequence[Language] = ()) -> None:
-        self._dense_languages = frozenset(dense_languages)
-
-    def wants_dense(self, query: str, /) -> bool:
-        """Whether the dense half can add anything for this query; it is not even asked when it cannot."""
-        return self._knows(language_of(query))
-
+    @abstractmethod
     def fuse(
         self,
         searched: SearchedQuery,
@@ -89,20 +77,6 @@ class Fusion(ABC):
     ) -> Fused[Item]:
         """One ranking of the two; either may be empty. ``foreign`` are in another language than the query, ``waiting``
         have no vector yet: the words stand for both halves."""
-        return self._fuse(searched, bm25, dense if self._knows(searched.language) else (), foreign, waiting)
-
-    def _knows(self, language: Language) -> bool:
-        return not self._dense_languages or language in self._dense_languages
-
-    @abstractmethod
-    def _fuse(
-        self,
-        searched: SearchedQuery,
-        bm25: Ranking[Item],
-        dense: Ranking[Item],
-        foreign: Collection[Item],
-        waiting: Collection[Item],
-    ) -> Fused[Item]: ...
 
 
 class ReciprocalRankFusion(Fusion):
@@ -112,18 +86,19 @@ class ReciprocalRankFusion(Fusion):
     name = "rrf"
     tells_languages = False
 
-    def __init__(self, k: int = DEFAULT_K, dense_languages: Sequence[Language] = (), trust: Trust = _EVEN) -> None:
-        super().__init__(dense_languages)
+    def __init__(self, k: int = DEFAULT_K, trust: Trust = _EVEN) -> None:
         self._k, self._trust = k, trust
 
-    def _fuse(
+    def fuse(
         self,
         searched: SearchedQuery,
         bm25: Ranking[Item],
         dense: Ranking[Item],
-        foreign: Collection[Item],
-        waiting: Collection[Item],
+        foreign: Collection[Item] = (),
+        waiting: Collection[Item] = (),
+        /,
     ) -> Fused[Item]:
+        """By the sum of ``1 / (k + rank)``."""
         del searched, foreign
         lists = ([item for item, _ in bm25], [item for item, _ in dense])
         fused = reciprocal_rank_fusion(lists, self._k)
@@ -146,18 +121,19 @@ class AdaptiveFusion(Fusion):
     name = "adaptive"
     tells_languages = True
 
-    def __init__(self, dense_languages: Sequence[Language] = (), model: FusionWeightModel | None = None) -> None:
-        super().__init__(dense_languages)
+    def __init__(self, model: FusionWeightModel | None = None) -> None:
         self._model = model or load_model()
 
-    def _fuse(
+    def fuse(
         self,
         searched: SearchedQuery,
         bm25: Ranking[Item],
         dense: Ranking[Item],
-        foreign: Collection[Item],
-        waiting: Collection[Item],
+        foreign: Collection[Item] = (),
+        waiting: Collection[Item] = (),
+        /,
     ) -> Fused[Item]:
+        """By the weighted sum; of one list alone in its order."""
         if not bm25 or not dense:
             return _one_half(bm25 or dense, searched, _MEANING_ALONE if dense else _WORDS_ALONE)
         words, near = _once(bm25), _once(dense)
@@ -230,9 +206,9 @@ def fusion_named(name: str, k: int = DEFAULT_K, embedder: Embedder | None = None
     """
     match name:
         case "adaptive" if embedder is None or embedder.name == load_model().embedder:
-            return AdaptiveFusion(embedder_languages(embedder))
+            return AdaptiveFusion()
         case "adaptive":
-            return ReciprocalRankFusion(k, embedder_languages(embedder), _UNFITTED)
+            return ReciprocalRankFusion(k, _UNFITTED)
         case "rrf":
             return ReciprocalRankFusion(k)
     raise UnknownName("fusion", name, FUSIONS)

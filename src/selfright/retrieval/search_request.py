@@ -14,6 +14,7 @@ from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.text import has_hangul, language_of
 from selfright.retrieval.fusion import Fused, Fusion
 from selfright.retrieval.fusion_weights import SearchedQuery
+from selfright.retrieval.preparing import embedder_languages
 from selfright.retrieval.scored import Scored
 from selfright.retrieval.tokenizer import content_terms
 
@@ -165,7 +166,7 @@ class FusedSearch:
         if not query.strip():
             return Retrieval(hits=())
         phrases = " ".join(self._lexicon.expand(query, language_of(query))) if self._lexicon else ""
-        meaning, silent = _meaning(query, phrases, self._fusion, self._embedder)
+        meaning, silent = _meaning(query, phrases, self._embedder)
         named, words = tuple(sorted(set(collections))), f"{query} {phrases}"
         request = SearchRequest(query, meaning, silent, words, self._tokenizer, k, named, self._embedder, self._embed)
         return self._read(request, partial(self._retrieval, request))
@@ -185,15 +186,13 @@ class FusedSearch:
         return Retrieval(hits, shown, fused.trust, reader.without_vectors(request.collections))
 
 
-def _meaning(query: str, phrases: str, fusion: Fusion, embedder: Embedder | None) -> tuple[str, str]:
+def _meaning(query: str, phrases: str, embedder: Embedder | None) -> tuple[str, str]:
     """What is searched for by meaning; where that is nothing, the reason."""
     if embedder is None:
         return "", "the index has no embedder"
-    if fusion.wants_dense(query):
-        return query, ""
-    if phrases and fusion.wants_dense(phrases):
-        return phrases, ""
-    return "", f"the embedder {embedder.name} does not know the query's language"
+    languages = embedder_languages(embedder)
+    known = next((text for text in (query, phrases) if text and (not languages or language_of(text) in languages)), "")
+    return known, "" if known else f"the embedder {embedder.name} does not know the query's language"
 
 
 def _explain_trust(request: SearchRequest, fused: Trust, words: bool, meaning: bool) -> Trust:

@@ -140,16 +140,6 @@ def test_repeats_in_a_list_keep_their_first_place() -> None:
     assert AdaptiveFusion(model=EVEN).fuse(searched(), twice, [(8, 0.5)]).items[0] == once.items[0]
 
 
-def test_an_unknown_language_leaves_the_dense_half_out() -> None:
-    fusion = AdaptiveFusion(dense_languages=("en",))
-    assert fusion.wants_dense("What is gout?")
-    assert not fusion.wants_dense("통풍이란 무엇입니까?")
-    fused = fusion.fuse(SearchedQuery("통풍이란 무엇입니까?", "ko", (3.0,)), places("AB"), places("CD"))
-    assert [item for item, _ in fused.items] == ["A", "B"]
-    assert fused.trust.bm25 == 1
-    assert AdaptiveFusion().wants_dense("통풍이란 무엇입니까?")  # an embedder that declares no language knows all
-
-
 def test_codes_and_a_lead_move_trust_to_words_and_a_spread_list_to_meaning() -> None:
     words = [(n, 9.0 - n / 10) for n in range(20)]
     ahead = [(n, 9.0 if n == 0 else 4.0 - n / 10) for n in range(20)]
@@ -204,12 +194,6 @@ def test_an_embedder_that_nothing_was_fitted_for_is_fused_by_ranks_alone() -> No
     assert fused == replace(fusion_named("rrf").fuse(searched(), words, near), trust=fused.trust)
     assert fused.trust.why.endswith("nothing was fitted for this embedder")
     assert (fused.trust.bm25, fused.trust.dense) == (0.5, 0.5)
-
-
-def test_ranks_alone_leave_out_what_the_embedder_cannot_read() -> None:
-    fusion = fusion_named("adaptive", embedder=WordHashes("another encoder", languages=("en",)))
-    assert (fusion.wants_dense("What is gout?"), fusion.wants_dense("통풍이란 무엇입니까?")) == (True, False)
-    assert [item for item, _ in fusion.fuse(SearchedQuery("통풍", "ko", (3.0,)), [(1, 2.0)], [(2, 0.9)]).items] == [1]
 
 
 def test_a_foreign_passage_is_judged_by_meaning_alone() -> None:
