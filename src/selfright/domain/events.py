@@ -2,24 +2,13 @@
 
 from dataclasses import dataclass
 
-from selfright.domain.answers import Answer
+from selfright.domain.answers import Answer, Step
 from selfright.domain.judgements import Verdict
-from selfright.domain.node_outcomes import NOTHING, NodeOutcome
-from selfright.domain.wordings import format_outcome
 
 
 @dataclass(frozen=True, slots=True)
-class NodeFinished:
-    """A node ran; ``outcome`` is what it decided."""
-
-    node: str
-    seconds: float
-    outcome: NodeOutcome = NOTHING
-
-    @property
-    def said(self) -> str:
-        """What it decided, in a few English words."""
-        return format_outcome(self.outcome)
+class NodeFinished(Step):
+    """A node ran."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from selfright.domain.records import RECORDS
+from selfright.domain import answers, chat, judgements, node_outcomes, passages, routing, slots
 from selfright.memory.session_rows import SessionRows, session_lost
 from selfright.storage.rows import Connection
 
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Saver = BaseCheckpointSaver[Any]
+
+RECORDS = tuple(
+    value
+    for module in (answers, chat, judgements, node_outcomes, passages, routing, slots)
+    for value in vars(module).values()
+    if isinstance(value, type) and value.__module__ == module.__name__
+)
+"""Every record of a turn: what may be read back. Nothing is imported on the say-so of a file."""
 
 _HELD_S = 0.02
 
@@ -47,8 +55,8 @@ class Held:
 
 
 def serializer() -> JsonPlusSerializer:
-    """LangGraph's serializer; what it may bring back is a closed list, made of the records of the domain."""
-    return JsonPlusSerializer(allowed_msgpack_modules=list(RECORDS.values()))
+    """LangGraph's serializer; what it may bring back is a closed list."""
+    return JsonPlusSerializer(allowed_msgpack_modules=list(RECORDS))
 
 
 class TurnSaver(BaseCheckpointSaver[Any]):

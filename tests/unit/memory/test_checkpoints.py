@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from selfright.domain.answers import Attempt
 from selfright.domain.judgements import Evaluation, Verdict
 from selfright.domain.passages import Hit, Ranked, Strip
-from selfright.domain.records import RECORDS
 from selfright.flow.state import AgentState
-from selfright.memory.checkpoints import restore, serializer
+from selfright.memory.checkpoints import RECORDS, restore, serializer
 
 FLOATS = (0.0, 1.0, 0.25, 1 / 3)
 WORDS = ("", "d1", "한국어 문장", "a\nb", "🦉", "\0")
@@ -82,7 +81,7 @@ def test_every_type_of_the_state_is_on_the_list() -> None:
     found: set[type] = set()
     for hint in get_type_hints(AgentState).values():
         found.update(mentioned(hint, set()))
-    assert {kind for kind in found - PLAIN if RECORDS.get(kind.__name__) is not kind} == set()
+    assert found - PLAIN - set(RECORDS) == set()
     assert {Attempt, Evaluation, Hit, Ranked, Strip, Verdict} <= found
 
 
