@@ -20,17 +20,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
-from selfright.background import LoopThread
-from selfright.domain.answers import Citation, Draft, EvaluationRequest
-from selfright.domain.errors import ModelError
-from selfright.domain.passages import Hit, Passage
-from selfright.domain.ports import Evaluator
-from selfright.domain.text import language_of
 from selfright.evals.reading import Question
 from selfright.evals.results import Judgement, Turn, Value
 from selfright.evals.words import ENOUGH, exact, f1, has_gold, share_in, spoken_text, stands_in
 
-__all__ = ["BETTER", "STANDARD", "JudgedBy", "Metric", "Sample", "Value", "without"]
+__all__ = ["BETTER", "STANDARD", "Metric", "Sample", "Value", "without"]
 
 _LIMITS = ("max_iterations", "budget", "deadline")
 
@@ -63,40 +57,6 @@ class Metric(Protocol):
 def without(why: str) -> Value:
     """Does not apply, because."""
     return Value(None, why)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedBy:
-    """One score of an ``Evaluator``, over the passages that the answer cites.
-
-    It is asked when results are summed up, once for each answer and each time; ``quality`` and ``grounding`` come from
-    the study's own judge, which saw all that the turn looked at and is asked only once.
-    """
-
-    evaluator: Evaluator
-    name: str = "judged"
-    score: Literal["overall", "grounding", "completeness", "accuracy", "confidence"] = "overall"
-
-    def measure(self, sample: Sample) -> Value:
-        """None for an abstention, and where the judge fails: that is neither a good nor a bad answer."""
-        if sample.turn.abstained:
-            return without("abstained")
-        loop = LoopThread()
-        try:
-            hits = tuple(Hit(_passage(cited), 0.0) for cited in dict.fromkeys(sample.turn.citations))
-            draft, language = Draft(sample.answer), language_of(sample.answer)
-            request = EvaluationRequest(sample.question.question, draft, language, hits=hits)
-            said = loop.run(self.evaluator.evaluate(request))
-        except ModelError as error:
-            return without(f"the judge failed: {error}")
-        finally:
-            loop.close()
-        return Value(getattr(said, self.score), f"{said.source.value}: {said.answer_quality.value}")
-
-
-def _passage(cited: Citation) -> Passage:
-    name = f"{cited.document_id}#{cited.start}"
-    return Passage(name, cited.document_id, "", cited.text, cited.start, cited.end, url=cited.url)
 
 
 @dataclass(frozen=True, slots=True)

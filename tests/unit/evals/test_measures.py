@@ -4,11 +4,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from selfright.domain.answers import Citation, EvaluationRequest
-from selfright.domain.errors import JudgeFailed
-from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
+from selfright.domain.answers import Citation
 from selfright.evals.aggregation import measure_row
-from selfright.evals.measures import BETTER, STANDARD, JudgedBy, Sample, Value
+from selfright.evals.measures import BETTER, STANDARD, Sample, Value
 from selfright.evals.reading import Question
 from selfright.evals.results import Visit
 from selfright.evals.systems import EXPECTED, PROFILES
@@ -160,27 +158,6 @@ def test_a_metric_that_gives_no_number_is_refused() -> None:
 
     with pytest.raises(ValueError, match="'broken' gave nan"):
         measure_row(row("q", {}), KNOWN, FLAGS, [Broken()])
-
-
-class Believer:
-    """Finds grounded what is cited."""
-
-    async def evaluate(self, request: EvaluationRequest) -> Evaluation:
-        if not request.hits:
-            raise JudgeFailed("nothing to hold it against")
-        grounded = float(any(request.draft.text in hit.passage.text for hit in request.hits))
-        return Evaluation(grounded, 1.0, 1.0, AnswerQuality.ADEQUATE, 0.9, EvaluationSource.LLM)
-
-
-def test_a_judge_as_a_metric() -> None:
-    judge = JudgedBy(Believer(), "believed", "grounding")
-    cited = (Citation(1, "p", "a", "", "", 4, 20, "We know. It is Orla."),)
-    assert judge.measure(sample(made=turn(citations=cited))) == Value(1.0, "llm: adequate")
-    assert judge.measure(sample(made=turn("It is not.", citations=cited))).value == 0.0
-    failed = judge.measure(sample())
-    assert failed.value is None
-    assert "nothing to hold it against" in failed.reason
-    assert judge.measure(sample(made=turn(abstained=True))).value is None
 
 
 def test_a_row_without_a_turn_has_no_values() -> None:
