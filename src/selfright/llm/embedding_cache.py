@@ -5,26 +5,32 @@ speed, never a vector.
 """
 
 import hashlib
+import logging
 import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from selfright.domain.errors import StoreError
 from selfright.domain.passages import Language
 from selfright.domain.ports import Embedder
-from selfright.storage.sqlite import REST_S, CacheFile, Layout, transaction
+from selfright.storage.sqlite import Layout, SqliteFile, is_busy, transaction
 
 Vector = NDArray[np.float32]
+T = TypeVar("T")
 
 DEFAULT_BYTES = 1_000_000_000
 LEAST_BYTES = 1_000_000
 
 _BLOCK = 500  # texts that are asked for, embedded and kept at a time: what an interruption can cost
 _PATIENCE_S = 5.0
+REST_S = 60.0  # how long a file that failed is left alone
 _DROPPED_SHARE = 0.1  # of the entries, when the file is full
 _LAYOUT = Layout(
     "embedding cache",
@@ -43,6 +49,9 @@ _LAYOUT = Layout(
 )
 
 
+log = logging.getLogger(__name__)
+
+
 class CachedEmbedder:
     """An embedder that computes no vector twice, whichever index or process asked for it first.
 
@@ -55,8 +64,9 @@ class CachedEmbedder:
     def __init__(self, embedder: Embedder, path: Path, max_bytes: int = DEFAULT_BYTES) -> None:
         self._embedder = embedder
         self._max_bytes = max(max_bytes, LEAST_BYTES)
-        self._file = CacheFile(path, _LAYOUT, _PATIENCE_S)
-        self._written_from = 0.0  # on the monotonic clock
+        self._path, self._file = path, SqliteFile(path, _LAYOUT, _PATIENCE_S)
+        self._used_from = self._written_from = 0.0  # on the monotonic clock
+        self._warned = False
         self.languages = tuple(getattr(embedder, "languages", ()))
 
     @property
@@ -93,16 +103,42 @@ class CachedEmbedder:
 
     def close(self) -> None:
         """Closes the file; it is opened again when it is needed."""
-        self._file.close()
+        with suppress(sqlite3.Error):
+            self._file.close()
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """What ``work`` gives; ``otherwise`` when the file is locked, fails, or failed just before."""
+        if time.monotonic() < self._used_from:
+            return otherwise
+        try:
+            with self._file.connect() as connection:
+                return work(connection)
+        except (StoreError, ValueError) as error:
+            cause = error.__cause__ or error
+            if not is_busy(cause):  # else another process writes just now
+                self._warn(cause)
+                self._used_from = time.monotonic() + REST_S
+                self.close()
+            return otherwise
+
+    def _warn(self, error: BaseException) -> None:
+        """Says once that the file cannot be used; after that only for debugging."""
+        log.log(
+            logging.DEBUG if self._warned else logging.WARNING,
+            "the %s %s cannot be used (%s); going on without it for now. "
+            "If this stays so, delete the file: it only saves time",
+            *(_LAYOUT.name, self._path, error),
+        )
+        self._warned = True
 
     def _rows(self, texts: Sequence[str], side: str, compute: Callable[[Sequence[str]], Vector]) -> Vector:
         prefix = f"{self.name}\0{self.dimension}\0{side}\0"
         keys = [hashlib.sha256((prefix + text).encode("utf-8", "surrogatepass")).digest() for text in texts]
-        found: dict[bytes, Vector] = self._file.attempt(lambda connection: self._read(connection, keys), {})
+        found: dict[bytes, Vector] = self._attempt(lambda connection: self._read(connection, keys), {})
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
             new = dict(zip(missing, compute(list(missing.values())), strict=True))
-            self._file.attempt(lambda connection: self._write(connection, new), None)
+            self._attempt(lambda connection: self._write(connection, new), None)
             found = {**found, **new}
         return np.stack([found[key] for key in keys])
 
@@ -136,7 +172,7 @@ class CachedEmbedder:
                     ((key, _checksum(key, content), content) for key, content in contents),
                 )
         except sqlite3.OperationalError as error:
-            self._file.warn(error)
+            self._warn(error)
             self._written_from = time.monotonic() + REST_S
 
 
