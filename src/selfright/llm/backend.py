@@ -17,22 +17,18 @@ class Mode(StrEnum):
     """How an object is asked for, the strictest first."""
 
     SCHEMA = "json_schema"
-    TOOL = "tool"
     TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
 class RawReply:
-    """What came: ``text`` as it is (thinking included), ``arguments`` of the tool call where there was one.
+    """What came: ``text`` as it is, thinking included. Tokens are None where the provider gave none.
 
-    ``arguments`` is the JSON text that the model wrote, or the object where the library has read it already. Tokens
-    are None where the provider gave none. ``left_out``: characters of the prompt that the model was not shown, for it
-    reads no more.
+    ``left_out``: characters of the prompt that the model was not shown, for it reads no more.
     """
 
     text: str
     finish: Finish = Finish.STOP
-    arguments: str | Mapping[str, Any] | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     left_out: int = 0
@@ -97,8 +93,6 @@ class ReplyAssembler:
     """
 
     texts: list[str] = field(default_factory=list)
-    fragments: list[str] = field(default_factory=list)
-    arguments: Mapping[str, Any] | str | None = None
     finish: Finish | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -114,7 +108,6 @@ class ReplyAssembler:
         return RawReply(
             text=self.text,
             finish=self.finish or Finish.STOP,
-            arguments="".join(self.fragments) or self.arguments,
             prompt_tokens=self.prompt_tokens,
             completion_tokens=self.completion_tokens,
         )
@@ -131,13 +124,6 @@ class MessageReading(ReplyAssembler):
         self.texts.append(text)
         self.finish = _finish_of(message) or self.finish
         self._count(getattr(message, "usage_metadata", None))
-        if chunks := getattr(message, "tool_call_chunks", None):
-            # Only one tool is ever offered; a second call of it would be a second opinion.
-            self.fragments += [chunk["args"] for chunk in chunks if chunk.get("args") and not chunk.get("index")]
-        elif self.arguments is None:
-            names = ("tool_calls", "invalid_tool_calls")
-            calls = [call for name in names for call in getattr(message, name, None) or ()]
-            self.arguments = calls[0].get("args") if calls else None  # read already where the library could
         return text
 
     def _count(self, usage: object) -> None:
@@ -172,7 +158,6 @@ class CompletionReading(ReplyAssembler):
         said = _message(choice)
         self.texts.append(text := text_of(said.get("content")))
         self.thought |= bool(said.get("reasoning_content") or said.get("reasoning"))
-        self._call(_first(said.get("tool_calls")))
         if said.get("refusal"):
             self.finish = Finish.REFUSED
         elif isinstance(reason := choice.get("finish_reason"), str) and reason:
@@ -180,16 +165,6 @@ class CompletionReading(ReplyAssembler):
                 raise NoReplyError(choice)
             self.finish = self.finish if self.finish is Finish.REFUSED else meaning(reason)
         return text
-
-    def _call(self, call: Mapping[str, Any]) -> None:
-        """Of the tool's arguments; only one tool is offered, and a second call of it would be a second opinion."""
-        function = call.get("function")
-        if call.get("index") or not isinstance(function, Mapping):
-            return
-        if isinstance(arguments := function.get("arguments"), str):
-            self.fragments.append(arguments)
-        elif isinstance(arguments, Mapping):
-            self.arguments = arguments
 
     def _count(self, usage: object) -> None:
         """Of tokens; a server that counts in every chunk counts from the start each time."""

@@ -206,8 +206,7 @@ class TurnModel:
         """Adds the tokens to the meter: the provider's count, or an estimate where there is none."""
         sent, received = raw.prompt_tokens, raw.completion_tokens
         sent = max(0, sent) if sent is not None else estimate_tokens(request.system + request.user)
-        written = raw.text if raw.arguments is None else f"{raw.text}{raw.arguments}"
-        received = max(0, received) if received is not None else estimate_tokens(written)
+        received = max(0, received) if received is not None else estimate_tokens(raw.text)
         self.meter.prompt_tokens += sent
         self.meter.completion_tokens += received
         return sent, received
@@ -252,13 +251,12 @@ class _Heard:
 
 
 def _object(schema: Mapping[str, Any], raw: RawReply) -> dict[str, Any]:
-    said = raw.arguments or raw.text
     try:
-        return read_object(said, list(schema.get("required", ())))
+        return read_object(raw.text, list(schema.get("required", ())))
     except ReplyUnusable as error:
         if raw.finish is not Finish.LENGTH:
             with contextlib.suppress(ReplyUnusable):
-                return read_object(said)  # under other names: the role reads it strictly
+                return read_object(raw.text)  # under other names: the role reads it strictly
         raise _unusable(raw, str(error)) from None
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from selfright.domain.chat import ChatRequest, OnText
 from selfright.llm.backend import MessageReading, Mode, model_name
 from selfright.llm.clients import PerLoop, translate_error
-from selfright.llm.dialects import LearningBackend, ProviderCall, Style, call_for, first_style, kind_of, stream_options
+from selfright.llm.dialects import LearningBackend, Style, call_for, first_style, kind_of, stream_options
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -46,7 +46,7 @@ class LangChainBackend(LearningBackend["BaseChatModel"]):
     async def _ask(
         self, client: "BaseChatModel", style: Style, request: ChatRequest, mode: Mode, on_text: OnText | None
     ) -> MessageReading:
-        call, reading = self._call(client, style, request, mode), MessageReading()
+        call, reading = call_for(client, style, request, mode), MessageReading()
         try:
             if on_text is None or call.wrapped:
                 reply = await call.runnable.ainvoke(_messages(request), _SILENT, **call.options)
@@ -65,17 +65,6 @@ class LangChainBackend(LearningBackend["BaseChatModel"]):
         except NotImplementedError as error:  # not of the mode: the call could be made
             raise translate_error(error, self.name, self._key) from error
         return reading
-
-    def _call(self, model: "BaseChatModel", style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
-        try:
-            return call_for(model, style, request, mode)
-        except NotImplementedError:
-            raise
-        except Exception as error:
-            if isinstance(error, ValueError) and request.schema is not None and mode is not Mode.TEXT:
-                # Some clients know of a model that it calls no tools, and say so in this way.
-                raise NotImplementedError from error
-            raise translate_error(error, self.name, self._key) from error
 
 
 async def _leave_open(_model: object) -> None:

@@ -188,8 +188,6 @@ def call_for(model: "BaseChatModel", style: Style, request: ChatRequest, mode: M
         tuned, options = model.model_copy(update={**told, **limit}), {}
     if request.schema is None or mode is Mode.TEXT:
         return ProviderCall(tuned, options)
-    if mode is Mode.TOOL:  # "any" is what most servers understand, fewer know a tool by its name
-        return ProviderCall(tuned.bind_tools([tool_of(request.schema)], tool_choice="any"), options)
     if kind == _OPENAI:
         options["extra_body"] = {**options["extra_body"], "response_format": response_format(request.schema)}
         return ProviderCall(tuned, options)
@@ -203,26 +201,13 @@ def call_for(model: "BaseChatModel", style: Style, request: ChatRequest, mode: M
 
 def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     """How OpenAI is asked for an object of this schema."""
-    inner = {"name": _name_of(schema), "strict": True, "schema": dict(schema)}
+    name = _NOT_A_NAME.sub("_", str(schema.get("title") or "reply"))[:64]
+    inner = {"name": name, "strict": True, "schema": dict(schema)}
     return {"type": "json_schema", "json_schema": inner}
 
 
-def tool_of(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool that takes an object of this schema, as OpenAI describes tools."""
-    function = {
-        "name": _name_of(schema),
-        "description": str(schema.get("description") or ""),
-        "parameters": dict(schema),
-    }
-    return {"type": "function", "function": function}
-
-
-def _name_of(schema: Mapping[str, Any]) -> str:
-    return _NOT_A_NAME.sub("_", str(schema.get("title") or "reply"))[:64]
-
-
 def _bind_schema(model: "BaseChatModel", schema: Mapping[str, Any]) -> ProviderCall:
-    """Whatever the library does for a JSON schema; LangChain's own default is a tool call, and that is another mode."""
+    """Whatever the library does for a JSON schema; LangChain's own default is a tool call."""
     from langchain_core.language_models import BaseChatModel
 
     if type(model).with_structured_output is BaseChatModel.with_structured_output:

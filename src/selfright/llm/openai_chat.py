@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from selfright.domain.chat import ChatRequest, Finish, OnText
 from selfright.llm.backend import CompletionReading, Mode
 from selfright.llm.clients import PerLoop
-from selfright.llm.dialects import LearningBackend, Style, openai_limits, response_format, tool_of
+from selfright.llm.dialects import LearningBackend, Style, openai_limits, response_format
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -123,7 +123,4 @@ def _body(model: str, style: Style, request: ChatRequest, mode: Mode) -> dict[st
         body[style.limits[0]] = request.max_tokens + style.room
     if request.schema is None or mode is Mode.TEXT:
         return body
-    if mode is Mode.SCHEMA:
-        return body | {"response_format": response_format(request.schema)}
-    # "required", and not the tool by its name: that is what most servers understand.
-    return body | {"tools": [tool_of(request.schema)], "tool_choice": "required"}
+    return body | {"response_format": response_format(request.schema)}

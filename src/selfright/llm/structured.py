@@ -1,7 +1,7 @@
 """How an object is asked for: what a model can do, tried once and remembered; and what each attempt sends next.
 
-The ladder goes from a JSON schema that the provider enforces, to a tool call, to plain text with the schema in the
-prompt. The last rung works with any model.
+The ladder goes from a JSON schema that the provider enforces to plain text with the schema in the prompt, which works
+with any model.
 """
 
 import json
@@ -19,7 +19,7 @@ from selfright.domain.text import language_of
 from selfright.llm.backend import Mode
 from selfright.storage.files import write_atomically
 
-LADDER = (Mode.SCHEMA, Mode.TOOL, Mode.TEXT)
+LADDER = (Mode.SCHEMA, Mode.TEXT)
 MOST_MODELS = 200
 VERSION = 1
 _LONGEST_NAME = 300

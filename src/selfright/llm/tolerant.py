@@ -44,14 +44,14 @@ _ESCAPE = re.compile(
 )
 
 
-def read_object(text: str | Mapping[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+def read_object(text: str, required: Sequence[str] = ()) -> dict[str, Any]:
     """The object with all ``required`` fields; fields beside them stay. What stands in ``<think>`` does not count.
 
     Where the fields are one level down (``{"evaluation": {…}}``, a list of one), that level is taken off. Of several
-    fitting objects it is the last one, if they agree in the required fields (in all, if none is required). A mapping is
-    taken as one that a library has read already. Raises ``ReplyUnusable``, for a reply that was cut off too.
+    fitting objects it is the last one, if they agree in the required fields (in all, if none is required). Raises
+    ``ReplyUnusable``, for a reply that was cut off too.
     """
-    read = [dict(text)] if isinstance(text, Mapping) else list(_objects(_strip_fences(text[:LONGEST])))
+    read = list(_objects(_strip_fences(text[:LONGEST])))
     fits = [fit for value in read for fit in _fitting(value, required)]
     if not fits:
         raise ReplyUnusable(_missing(read, required))

@@ -246,15 +246,14 @@ def _server(address: str) -> Attributes:
 
 def _reply(reply: ModelReply, *, content: bool) -> Attributes:
     """What is known when the attempt has ended."""
-    text, finish, arguments, sent, received, _ = reply
+    text, finish, sent, received, _ = reply
     attributes: Attributes = {"gen_ai.response.finish_reasons": [str(finish)]}
     if sent is not None:
         attributes["gen_ai.usage.input_tokens"] = sent
     if received is not None:
         attributes["gen_ai.usage.output_tokens"] = received
     if content:
-        written = text or (arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False))
-        attributes["gen_ai.output.messages"] = _messages("assistant", written, str(finish))
+        attributes["gen_ai.output.messages"] = _messages("assistant", text, str(finish))
     return attributes
 
 

@@ -25,8 +25,8 @@ T = TypeVar("T")
 P = TypeVar("P")
 
 MODEL, WEB = "model", "web"
-ModelReply = tuple[str, Finish, str | dict[str, Any] | None, int | None, int | None, int]
-"""Text, finish, arguments, tokens sent and received, characters left out: see ``llm.backend.RawReply``."""
+ModelReply = tuple[str, Finish, int | None, int | None, int]
+"""Text, finish, tokens sent and received, characters left out: see ``llm.backend.RawReply``."""
 
 TAPPED: dict[str, tuple[type, tuple[str, ...]]] = {
     "retriever": (ports.Retriever, ("search",)),

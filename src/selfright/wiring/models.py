@@ -193,8 +193,7 @@ class TappedBackend:
 
         async def ask() -> "ModelReply":
             reply = await self._inner.attempt(request, mode, on_piece if on_text else None)
-            arguments = dict(reply.arguments) if isinstance(reply.arguments, Mapping) else reply.arguments
-            return reply.text, reply.finish, arguments, reply.prompt_tokens, reply.completion_tokens, reply.left_out
+            return reply.text, reply.finish, reply.prompt_tokens, reply.completion_tokens, reply.left_out
 
         reply = RawReply(*await self._tap.call(PortCall(MODEL, "attempt", (self.name, request, mode.value)), ask))
         if on_text and not heard and reply.text:

@@ -107,15 +107,13 @@ def test_tokens_are_estimated_where_none_are_given() -> None:
     assert [estimate_tokens(text) for text in ("", "abcd", "abcde", "가나다", "가나 abc")] == [0, 1, 2, 3, 3]
     one = turn("Because it is so")
     assert (one.ask().prompt_tokens, one.ask().completion_tokens) == (3, 4)
-    assert turn(RawReply("", arguments=GOOD)).ask(OBJECT).completion_tokens == 8
+    assert turn(GOOD).ask(OBJECT).completion_tokens == 8
 
 
-def test_an_object_is_read_from_text_or_arguments() -> None:
+def test_an_object_is_read_from_text() -> None:
     expected = {"score": 0.8, "reason": "fits"}
     assert turn(f"```json\n{GOOD}\n```").ask(OBJECT).data == expected
-    assert turn(RawReply("Here:", arguments=GOOD)).ask(OBJECT).data == expected
-    assert turn(RawReply("", arguments=expected)).ask(OBJECT).data == expected
-    assert turn(RawReply(GOOD, arguments={})).ask(OBJECT).data == expected
+    assert turn(f"Here: {GOOD}").ask(OBJECT).data == expected
 
 
 def test_text_that_was_cut_off_is_given_as_such() -> None:
@@ -165,10 +163,10 @@ def test_an_unreadable_object_is_asked_for_once_more_in_words() -> None:
 
 def test_a_mode_that_is_known_to_work_is_kept_for_the_second_chance() -> None:
     known = Capabilities()
-    known.learn("test:model", Mode.TOOL)
-    one = turn("garbage", RawReply("", arguments=GOOD), capabilities=known)
+    known.learn("test:model", Mode.SCHEMA)
+    one = turn("garbage", GOOD, capabilities=known)
     one.ask(OBJECT)
-    assert one.backend.modes == [Mode.TOOL, Mode.TOOL]
+    assert one.backend.modes == [Mode.SCHEMA, Mode.SCHEMA]
     assert '"score": {"type": "number"' in one.backend.seen[1][0].user
 
 
@@ -189,11 +187,11 @@ def test_one_unreadable_reply_does_not_change_what_others_learned() -> None:
 @pytest.mark.parametrize("status", [400, 404, 422])
 def test_a_rejected_mode_goes_one_rung_down_and_is_remembered(status: int) -> None:
     known = Capabilities()
-    one = turn(ModelRejected("no schema", status=status), ModelRejected("no tools", status=status), GOOD)
+    one = turn(ModelRejected("no schema", status=status), GOOD)
     one = Turn(one.backend, capabilities=known)
     one.ask(OBJECT)
-    assert one.backend.modes == [Mode.SCHEMA, Mode.TOOL, Mode.TEXT]
-    assert (one.meter.llm_calls, one.meter.troubles, one.clock.slept) == (3, {}, [])
+    assert one.backend.modes == [Mode.SCHEMA, Mode.TEXT]
+    assert (one.meter.llm_calls, one.meter.troubles, one.clock.slept) == (2, {}, [])
     assert known.mode("test:model") is Mode.TEXT
     again = turn(GOOD, capabilities=known)
     again.ask(OBJECT)
@@ -201,7 +199,7 @@ def test_a_rejected_mode_goes_one_rung_down_and_is_remembered(status: int) -> No
 
 
 def test_a_mode_the_library_lacks_costs_no_call() -> None:
-    one = turn(NotImplementedError(), NotImplementedError(), GOOD)
+    one = turn(NotImplementedError(), GOOD)
     one.ask(OBJECT)
     assert (one.backend.modes[-1], one.meter.llm_calls) == (Mode.TEXT, 1)
 
@@ -210,7 +208,7 @@ def test_a_call_that_no_mode_helps_is_rejected() -> None:
     one = turn(ModelRejected("too long", status=400))
     with pytest.raises(ModelRejected, match="too long"):
         one.ask(OBJECT)
-    assert (one.meter.llm_calls, one.meter.degraded, one.meter.troubles) == (3, True, {"rejected 400": 1})
+    assert (one.meter.llm_calls, one.meter.degraded, one.meter.troubles) == (2, True, {"rejected 400": 1})
     assert one.capabilities.mode("test:model") is None
     plain = turn(ModelRejected("too long", status=400))
     with pytest.raises(ModelRejected):
@@ -551,7 +549,7 @@ def test_thinking_aloud_was_not_heard() -> None:
 
 # --- whatever happens
 
-REPLIES: list[Step] = ["", "Because.", GOOD, "<think>", RawReply(GOOD, arguments="nonsense"), stuck]
+REPLIES: list[Step] = ["", "Because.", GOOD, "<think>", stuck]
 CUT_OFF = [RawReply("", Finish.REFUSED), RawReply('{"score": 0.', Finish.LENGTH)]
 DOWN = [down(), down(429, 5.0), down(None), TimeoutError(), KeyError("x")]
 REJECTED = [ModelRejected("no", status=400), ModelRejected("no", status=401), NotImplementedError()]

@@ -107,7 +107,7 @@ def gemini_says(*parts: Mapping[str, Any], finish: str = "STOP", **more: Any) ->
 def test_openai_is_asked_for_a_chat_completion_with_the_limit_that_local_servers_know(openai_model: Build) -> None:
     with serving(Said(completion())) as server:
         reply = ask(openai_model(server))
-    assert reply == RawReply("hello", Finish.STOP, None, 11, 7)
+    assert reply == RawReply("hello", Finish.STOP, 11, 7)
     assert server.requests[0].path == "/v1/chat/completions"
     assert server.body["messages"] == [
         {"role": "system", "content": "be brief"},
@@ -133,21 +133,6 @@ def test_openai_by_schema(openai_model: Build) -> None:
     assert "tools" not in server.body
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [('{"score": 0.5}', {"score": 0.5}), ('{"score": 0.5,', '{"score": 0.5,')],
-    ids=["read already", "as it was written"],
-)
-def test_openai_by_tool(openai_model: Build, written: str, expected: Any) -> None:
-    call = {"id": "1", "type": "function", "function": {"name": "verdict_of_one", "arguments": written}}
-    with serving(Said(completion(None, "tool_calls", tool_calls=[call]))) as server:
-        reply = ask(openai_model(server), OBJECT, Mode.TOOL)
-    assert reply in (RawReply("", Finish.STOP, one, 11, 7) for one in (written, expected))
-    assert server.body["tool_choice"] == "required"
-    assert server.body["tools"][0]["function"]["name"] == "verdict_of_one"
-    assert "response_format" not in server.body
-
-
 def test_by_text_nothing_is_said_of_the_schema(openai_model: Build) -> None:
     with serving(Said(completion("{}"))) as server:
         ask(openai_model(server), OBJECT, Mode.TEXT)
@@ -156,42 +141,28 @@ def test_by_text_nothing_is_said_of_the_schema(openai_model: Build) -> None:
 
 def test_ollama_keeps_its_own_settings_beside_ours() -> None:
     with serving(ollama_says()) as server:
-        assert ask(ollama(server)) == RawReply("hello", Finish.STOP, None, 11, 7)
+        assert ask(ollama(server)) == RawReply("hello", Finish.STOP, 11, 7)
     assert server.requests[0].path == "/api/chat"
     assert server.body["model"] == "m:8b"
     assert server.body["options"] == {"temperature": 0.3, "num_predict": 50, "num_ctx": 8192}
 
 
-def test_ollama_by_schema_and_by_tool() -> None:
-    called = {
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [{"function": {"name": "v", "arguments": {"score": 1}}}],
-    }
-    with serving(ollama_says('{"score": 1}'), ollama_says(message=called)) as server:
+def test_ollama_by_schema() -> None:
+    with serving(ollama_says('{"score": 1}')) as server:
         by_schema = ask(ollama(server), OBJECT, Mode.SCHEMA)
-        by_tool = ask(ollama(server), OBJECT, Mode.TOOL)
     assert by_schema.text == '{"score": 1}'
     assert server.requests[0].body["format"] == SCHEMA
-    assert by_tool.arguments == {"score": 1}
-    assert server.requests[1].body["tools"][0]["function"]["parameters"]["properties"].keys() == {"score", "claims"}
 
 
 def test_gemini_by_text_and_by_schema() -> None:
     with serving(gemini_says({"text": "hello"}), gemini_says({"text": "{}"})) as server:
-        assert ask(gemini(server)) == RawReply("hello", Finish.STOP, None, 11, 7)
+        assert ask(gemini(server)) == RawReply("hello", Finish.STOP, 11, 7)
         ask(gemini(server), OBJECT, Mode.SCHEMA)
     plain, by_schema = (request.body["generationConfig"] for request in server.requests)
     assert (plain["temperature"], plain["maxOutputTokens"]) == (0.3, 50)
     assert "responseMimeType" not in plain
     assert by_schema["responseMimeType"] == "application/json"
     assert by_schema["responseJsonSchema"]["properties"].keys() == {"score", "claims"}
-
-
-def test_gemini_by_tool() -> None:
-    with serving(gemini_says({"functionCall": {"name": "verdict_of_one", "args": {"score": 1}}})) as server:
-        assert ask(gemini(server), OBJECT, Mode.TOOL).arguments == {"score": 1}
-    assert server.body["toolConfig"]["functionCallingConfig"]["mode"] == "ANY"
 
 
 # What comes back
@@ -297,7 +268,7 @@ def test_a_stream_is_heard_piece_by_piece(openai_model: Build) -> None:
     with serving(Said(pieces=pieces)) as server:
         reply, heard = hear(openai_model(server))
     assert heard == ["<think>hm", "</think>안녕", " there"]
-    assert reply == RawReply("<think>hm</think>안녕 there", Finish.STOP, None, 11, 7)
+    assert reply == RawReply("<think>hm</think>안녕 there", Finish.STOP, 11, 7)
     assert server.body["stream"] is True
     assert server.body["stream_options"] == {"include_usage": True}
 
@@ -306,11 +277,11 @@ def test_ollama_and_gemini_stream_too() -> None:
     parts = [{"model": "m", "message": {"role": "assistant", "content": text}, "done": False} for text in ("a", "b")]
     lines = [json.dumps(part) + "\n" for part in parts] + [ollama_says("").text]
     with serving(Said(pieces=lines)) as server:
-        assert hear(ollama(server)) == (RawReply("ab", Finish.STOP, None, 11, 7), ["a", "b"])
+        assert hear(ollama(server)) == (RawReply("ab", Finish.STOP, 11, 7), ["a", "b"])
     chunks = [gemini_says({"text": "a"}, finish="").body, gemini_says({"text": "b"}).body]
     del chunks[0]["candidates"][0]["finishReason"], chunks[0]["usageMetadata"]
     with serving(Said(pieces=[f"data: {json.dumps(chunk)}\n\n" for chunk in chunks])) as server:
-        assert hear(gemini(server)) == (RawReply("ab", Finish.STOP, None, 11, 7), ["a", "b"])
+        assert hear(gemini(server)) == (RawReply("ab", Finish.STOP, 11, 7), ["a", "b"])
 
 
 @pytest.mark.parametrize(
@@ -477,10 +448,9 @@ def test_any_model_will_do_for_text() -> None:
     assert backend.provider == "Parrot"
 
 
-@pytest.mark.parametrize("mode", [Mode.SCHEMA, Mode.TOOL])
-def test_what_a_model_cannot_do_is_not_tried(mode: Mode) -> None:
+def test_what_a_model_cannot_do_is_not_tried() -> None:
     with pytest.raises(NotImplementedError):
-        ask(LangChainBackend(Parrot()), OBJECT, mode)
+        ask(LangChainBackend(Parrot()), OBJECT, Mode.SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -493,26 +463,15 @@ def test_a_bug_in_a_model_is_out_of_reach(error: Exception) -> None:
 
 
 class Blocks(Parrot):
-    """Answers in blocks, by tool."""
+    """Answers in blocks."""
 
     def _generate(self, messages: list[BaseMessage], *_: object, **options: Any) -> ChatResult:
         content: list[Any] = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "for"}, "ty"]
-        calls = [{"name": "a", "args": {"score": 1}, "id": "1"}] if options.get("tools") else []
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(content, tool_calls=calls))])
-
-    def bind_tools(self, tools: Any, **options: Any) -> Any:
-        return self.bind(tools=tools, **options)
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(content))])
 
 
 def test_blocks_of_text_are_joined_and_thinking_is_left_out() -> None:
     assert ask(LangChainBackend(Blocks())).text == "forty"
-
-
-def test_a_library_without_schemas_of_its_own_can_do_tools() -> None:
-    backend = LangChainBackend(Blocks())
-    assert ask(backend, OBJECT, Mode.TOOL).arguments == {"score": 1}
-    with pytest.raises(NotImplementedError):
-        ask(backend, OBJECT, Mode.SCHEMA)
 
 
 class Structured(Blocks):

@@ -85,7 +85,7 @@ HELLO = {
 @pytest.mark.parametrize("provider", NEW)
 def test_a_reply_is_read_with_its_tokens_and_its_end(provider: str) -> None:
     with serving(HELLO[provider]) as server:
-        assert attempt(provider, server) == RawReply("hello", Finish.STOP, None, 11, 7)
+        assert attempt(provider, server) == RawReply("hello", Finish.STOP, 11, 7)
         assert len(server.requests) == 1
 
 
@@ -140,37 +140,6 @@ def test_what_bedrock_is_sent() -> None:
 
 
 # Objects
-
-
-TOOLS = {
-    "anthropic": anthropic_says(
-        {"type": "tool_use", "id": "t", "name": "verdict", "input": {"score": 1}}, stop="tool_use"
-    ),
-    "azure": Said(
-        completion(
-            None,
-            "tool_calls",
-            tool_calls=[{"id": "t", "type": "function", "function": {"name": "verdict", "arguments": '{"score": 1}'}}],
-        )
-    ),
-    "bedrock": bedrock_says({"toolUse": {"toolUseId": "t", "name": "verdict", "input": {"score": 1}}}, stop="tool_use"),
-    "mistral": Said(
-        completion(
-            "",
-            "tool_calls",
-            tool_calls=[{"id": "t", "type": "function", "function": {"name": "verdict", "arguments": '{"score": 1}'}}],
-        )
-    ),
-}
-
-
-@pytest.mark.parametrize("provider", NEW)
-def test_an_object_by_tool_call(provider: str) -> None:
-    with serving(TOOLS[provider]) as server:
-        reply = attempt(provider, server, OBJECT, Mode.TOOL)
-    arguments = json.loads(reply.arguments) if isinstance(reply.arguments, str) else reply.arguments
-    assert arguments == {"score": 1}
-    assert "verdict" in json.dumps(server.body.get("tools") or server.body.get("toolConfig"))
 
 
 @pytest.mark.parametrize("provider", ["azure", "mistral"])
@@ -241,15 +210,6 @@ def test_a_stream_is_heard_as_it_comes(provider: str, pieces: list[str]) -> None
         reply = attempt(provider, server, heard=heard)
     assert (reply.text, heard) == ("hello", ["hel", "lo"])
     assert server.body.get("stream") or server.requests[0].path.endswith("/converse-stream")
-
-
-def test_a_model_that_its_client_lets_call_no_tool_is_asked_in_another_way() -> None:
-    """Amazon's client refuses before anything is sent; that is no fault to try again."""
-    with serving(HELLO["bedrock"]) as server:
-        backend = chat_model("bedrock:unknown.model", server.url, KEYS)
-        with pytest.raises(NotImplementedError):
-            asyncio.run(backend.attempt(OBJECT, Mode.TOOL))
-    assert server.requests == []
 
 
 # Faults

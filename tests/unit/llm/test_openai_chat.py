@@ -1,7 +1,6 @@
 """What OpenAI's client does by its own way; what it has in common with LangChain's is in ``test_chat``."""
 
 import asyncio
-import contextlib
 import json
 import subprocess
 import sys
@@ -87,10 +86,7 @@ async def outcome(backend: Backend, request: ChatRequest, mode: Mode, *, stream:
         reply = await backend.attempt(request, mode, heard.append if stream else None)
     except (ModelUnavailable, ModelRejected) as error:
         return type(error), error.status, getattr(error, "retry_after", None), heard
-    arguments = reply.arguments
-    with contextlib.suppress(TypeError, ValueError):  # LangChain reads what it can, and leaves the rest as it is
-        arguments = json.loads(arguments)  # type: ignore[arg-type]
-    return reply.text, reply.finish, arguments, reply.prompt_tokens, reply.completion_tokens, heard
+    return reply.text, reply.finish, reply.prompt_tokens, reply.completion_tokens, heard
 
 
 STALLS = ("stall", "stall-midway")
@@ -98,7 +94,7 @@ BETTER = (("refusal", True), ("repeated", True))  # see the tests behind
 FAULTY = [(name, stream) for name in sorted(set(FAULTS) - set(STALLS)) for stream in (False, True)]
 
 
-@pytest.mark.parametrize("mode", [Mode.TEXT, Mode.TOOL])
+@pytest.mark.parametrize("mode", [Mode.TEXT, Mode.SCHEMA])
 @pytest.mark.parametrize(("fault", "stream"), [case for case in FAULTY if case not in BETTER])
 def test_a_fault_comes_to_the_same_as_with_langchains_client(
     fault: str, stream: bool, mode: Mode, scripted: ScriptedServer, both: tuple[Backend, ...], loop: asyncio.Runner
@@ -152,7 +148,7 @@ def test_a_stream_may_be_written_in_any_way_that_is_allowed() -> None:
         plain.rstrip("\n"),
     ):
         reply, heard = hear(text)
-        assert reply == RawReply("안녕 there", Finish.STOP, None, 11, 7), text
+        assert reply == RawReply("안녕 there", Finish.STOP, 11, 7), text
         assert heard == ["안녕", " there"]
 
 
@@ -167,34 +163,23 @@ def test_a_reply_may_come_in_any_pieces(sizes: list[int]) -> None:
     assert reading.text == text
 
 
-def test_a_tools_arguments_are_put_together_from_a_stream() -> None:
-    def call(index: int, arguments: str | None) -> dict[str, Any]:
-        return {"tool_calls": [{"index": index, "function": {"name": "verdict", "arguments": arguments}}]}
-
-    deltas = (call(0, None), call(0, '{"sco'), call(1, '{"score": 0}'), call(0, 're": 1}'))
-    reply, _ = hear(*events(*deltas, finish="tool_calls"), request=OBJECT, mode=Mode.TOOL)
-    assert reply.arguments == '{"score": 1}'
-
-
 # Replies as servers write them
 
 
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        ({"content": [{"type": "text", "text": "for"}, {"type": "thinking", "thinking": "hm"}, "ty"]}, ("forty", None)),
-        ({"tool_calls": [{"function": {"arguments": {"score": 1}}}]}, ("", {"score": 1})),
-        ({"tool_calls": [{"function": {"arguments": ""}}], "content": "{}"}, ("{}", None)),
-        ({"tool_calls": [None], "content": "a"}, ("a", None)),
-        ({"tool_calls": {"function": 1}, "content": {"odd": 1}}, ("", None)),
-        ({"function": {}, "content": "a", "refusal": None}, ("a", None)),
+        ({"content": [{"type": "text", "text": "for"}, {"type": "thinking", "thinking": "hm"}, "ty"]}, "forty"),
+        ({"tool_calls": [None], "content": "a"}, "a"),
+        ({"tool_calls": {"function": 1}, "content": {"odd": 1}}, ""),
+        ({"function": {}, "content": "a", "refusal": None}, "a"),
     ],
-    ids=["blocks", "object", "nothing", "null", "odd", "no refusal"],
+    ids=["blocks", "null", "odd", "no refusal"],
 )
-def test_what_a_message_says(message: dict[str, Any], expected: tuple[str, object]) -> None:
+def test_what_a_message_says(message: dict[str, Any], expected: str) -> None:
     with serving(Said(completion(**{"content": None, **message}))) as server:
         reply = ask(f"{server.url}/v1")
-    assert (reply.text, reply.arguments, reply.finish) == (*expected, Finish.STOP)
+    assert (reply.text, reply.finish) == (expected, Finish.STOP)
 
 
 @pytest.mark.parametrize(

@@ -130,13 +130,6 @@ def test_the_last_one_that_agrees_is_taken() -> None:
         read_object(both)
 
 
-def test_a_mapping_is_taken_as_read() -> None:
-    assert read_object({"score": 1}, ("score",)) == {"score": 1}
-    assert read_object({"evaluation": {"score": 1}}, ("score",)) == {"score": 1}
-    with pytest.raises(ReplyUnusable, match="without score"):
-        read_object({"points": 1}, ("score",))
-
-
 def test_the_message_tells_fields_and_no_text() -> None:
     with pytest.raises(ReplyUnusable, match="with the fields score, reason, got one without reason") as caught:
         read_object('{"score": 0.8, "secret": "of a document"}', ("score", "reason"))

@@ -26,7 +26,7 @@ SUFFICES = PortCall("router", "suffices", ("q", ()))
 
 
 def said(text: str) -> ModelReply:
-    return text, Finish.STOP, None, 3, None, 0
+    return text, Finish.STOP, 3, None, 0
 
 
 def reply(value: Any) -> Callable[[], Awaitable[Any]]:

@@ -33,7 +33,7 @@ CALLS: list[tuple[PortCall, Any]] = [
     (PortCall("web", "search", (SAID, 5)), WebFinding((), "static", 2)),
     (
         PortCall("model", "attempt", ("openai:m@http://127.0.0.1:8000/v1", REQUEST, "json_schema")),
-        (SAID, Finish.STOP, None, 11, 7, 0),
+        (SAID, Finish.STOP, 11, 7, 0),
     ),
 ]
 
