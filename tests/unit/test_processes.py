@@ -6,31 +6,25 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
-from selfright.processes import Workers, usable_cpus
+from selfright.processes import Workers, receive, send, usable_cpus
 
 ENTRY = f"{__name__}:work"
 
 
-def work(setup: dict[str, Any]) -> Callable[[Any], Any]:
+def work(answers: IO[bytes]) -> None:
     """The worker's side of these tests."""
-
-    def do(task: Any) -> Any:
+    setup = receive(sys.stdin.buffer)
+    while (task := receive(sys.stdin.buffer)) is not None:
+        answer = [setup["mark"], task]
         match task:
             case ["die"]:
                 os.kill(os.getpid(), signal.SIGKILL)
-            case ["die once", path]:
-                if not Path(path).exists():
-                    Path(path).touch()
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return "alive"
-            case ["raise"]:
-                raise ValueError("no")
             case ["sleep", seconds]:
                 time.sleep(seconds)
             case ["print"]:
@@ -38,24 +32,8 @@ def work(setup: dict[str, Any]) -> Callable[[Any], Any]:
                 sys.stdout.flush()
                 os.write(1, b"more noise")
             case ["pid"]:
-                return os.getpid()
-        return [setup["mark"], task]
-
-    return do
-
-
-def echo(setup: Any) -> Callable[[Any], Any]:
-    """The worker's side, too."""
-    return lambda task: [setup, task]
-
-
-def here(task: Any) -> Any:
-    return ["here", task]
-
-
-def test_a_setup_and_a_task_may_be_null() -> None:
-    with Workers(f"{__name__}:echo", None, 1) as workers:
-        assert list(workers.map([None, 1], here)) == [[None, None], [None, 1]]
+                answer = os.getpid()
+        send(answers, answer)
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +52,9 @@ def gone(pid: int) -> bool:
 
 def test_results_come_in_the_order_of_the_tasks(workers: Workers) -> None:
     tasks: list[Any] = [["sleep", 0.05 if n % 5 == 0 else 0] for n in range(20)]
-    assert list(workers.map(tasks, here)) == [["w", task] for task in tasks]
+    assert list(workers.map(tasks)) == [["w", task] for task in tasks]
     strange = ["\udcff", "가\0", {"a": [None, 1.5]}]
-    assert list(workers.map(strange, here)) == [["w", task] for task in strange]
+    assert list(workers.map(strange)) == [["w", task] for task in strange]
 
 
 def test_tasks_are_taken_as_results_are_used(workers: Workers) -> None:
@@ -87,44 +65,39 @@ def test_tasks_are_taken_as_results_are_used(workers: Workers) -> None:
             taken.append(n)
             yield n
 
-    results = workers.map(tasks(), here)
+    results = workers.map(tasks())
     assert next(results) == ["w", 0]
     assert len(taken) <= 6
     results.close()  # type: ignore[attr-defined]
 
 
-def test_a_worker_that_ends_is_replaced(workers: Workers, tmp_path: Path) -> None:
-    tasks: list[Any] = [1, ["die once", str(tmp_path / "died")], 2]
-    assert list(workers.map(tasks, here)) == [["w", 1], "alive", ["w", 2]]
-
-
-@pytest.mark.parametrize(
-    ("task", "result"),
-    [(["raise"], ["here", ["raise"]]), (["print"], ["w", ["print"]]), (["die"], "lost")],
-    ids=["what fails is done here", "what is printed is no answer", "what ends two workers is given back"],
-)
-def test_a_task_that_goes_wrong_costs_no_other(workers: Workers, task: list[str], result: object) -> None:
-    assert list(workers.map([task, 1], here, lambda _: "lost")) == [result, ["w", 1]]
+@pytest.mark.parametrize(("task", "answer"), [(["print"], ["w", ["print"]]), (["die"], None)])
+def test_a_task_that_goes_wrong_costs_no_other(workers: Workers, task: list[str], answer: object) -> None:
+    assert list(workers.map([0, task, 1])) == [["w", 0], answer, ["w", 1]]
 
 
 def test_a_worker_that_goes_silent_is_not_waited_for() -> None:
-    with Workers(ENTRY, {"mark": "w"}, 1, patience_s=0.3) as workers:
-        assert list(workers.map([["sleep", 60], 1], here)) == [["here", ["sleep", 60]], ["w", 1]]
+    with Workers(ENTRY, {"mark": "w"}, 1, patience_s=5.0) as workers:
+        assert list(workers.map([1, ["sleep", 60], 2])) == [["w", 1], None, ["w", 2]]
 
 
-@pytest.mark.parametrize("entry", ["selfright.nowhere:work", "selfright.processes:nothing", f"{__name__}:here"])
-def test_without_workers_all_is_done_here(entry: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if entry.endswith("here"):
-        monkeypatch.setattr(sys, "executable", "/nowhere/python")
+@pytest.mark.parametrize("entry", ["selfright.nowhere:work", "selfright.processes:nothing"])
+def test_without_anybody_to_answer_every_task_is_lost(entry: str) -> None:
     with Workers(entry, {}, 2) as workers:
-        assert list(workers.map([1, 2, 3, 4, 5, 6], here)) == [["here", n] for n in (1, 2, 3, 4, 5, 6)]
+        assert list(workers.map([1, 2, 3])) == [None] * 3
+
+
+def test_where_no_process_starts_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with Workers(ENTRY, {}, 2) as workers, pytest.raises(OSError, match="nowhere"):
+        list(workers.map([1]))
 
 
 def test_leaving_ends_the_processes_whatever_they_do() -> None:
     started = time.monotonic()
     with Workers(ENTRY, {"mark": "w"}, 2) as workers:
-        pids = set(workers.map([["pid"]] * 4, here))
-        busy = workers.map([["sleep", 60]] * 3, here)
+        pids = set(workers.map([["pid"]] * 4))
+        busy = workers.map([["sleep", 60]] * 3)
         results = iter(busy)
         with pytest.raises(KeyboardInterrupt):
             interrupt(results)
@@ -147,7 +120,7 @@ import sys
 print("main")
 from selfright.processes import Workers, usable_cpus
 workers = Workers("tests.unit.test_processes:work", {"mark": "w"}, 2)
-print(sorted(workers.map([["pid"]] * 2, lambda task: 0))[0] > 0, list(workers.map([5], lambda task: 0)), flush=True)
+print(sorted(workers.map([["pid"]] * 2))[0] > 0, list(workers.map([5])), flush=True)
 print("pid", *{process.pid for process in workers._alive}, flush=True)
 """
 

@@ -19,7 +19,7 @@ from selfright.evals.measures import STANDARD, Metric
 from selfright.evals.reading import Question, QuestionSet
 from selfright.evals.results import IndexFacts, Kind, Row, RunResult, Study, adapter
 from selfright.evals.systems import System
-from selfright.evals.worker import ask_row, lost_row, read_task, task_of
+from selfright.evals.worker import ask_row, lost_row, task_of
 from selfright.evals.writing import Key, RowLog, open_rows
 from selfright.processes import Workers, usable_cpus
 from selfright.settings import OFFLINE, Settings
@@ -135,17 +135,18 @@ class _Evaluation:
             yield from (ask_row(self._selfright, *task, self._plan.judge) for task in tasks)
             return
 
-        def here(task: Any) -> Any:
-            return ask_row(self._selfright, *read_task(task), self._plan.judge)
-
         plain = {name: str(value) if isinstance(value, Path) else value for name, value in self._values.items()}
         setup = {"values": plain, "judge": self._plan.judge}
         patience = _PATIENCE * max(flags["deadline_s"] for flags in self._flags.values()) + 60
-        with Workers("selfright.evals.worker:start", setup, workers, patience) as pool:
-            yield from (
-                result if isinstance(result, Row) else adapter(Row).validate_python(result)
-                for result in pool.map((task_of(*task) for task in tasks), here, lost_row)
-            )
+        with Workers("selfright.evals.worker:serve", setup, workers, patience) as pool:
+            for task, answer in zip(tasks, pool.map(task_of(*task) for task in tasks), strict=True):
+                match answer:
+                    case None:
+                        yield lost_row(task[1])
+                    case {"failed": _}:  # here it fails in the same way, and what it raises is heard
+                        yield ask_row(self._selfright, *task, self._plan.judge)
+                    case row:
+                        yield adapter(Row).validate_python(row)
 
     # Summing up
 

@@ -4,15 +4,17 @@ A turn becomes a record with all that metrics and reports need, and no object of
 """
 
 import logging
+import sys
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from itertools import chain, repeat
-from typing import Any
+from typing import IO, Any
 
 from selfright.api.selfright import Selfright
 from selfright.domain.answers import Iteration
-from selfright.domain.errors import StoreError, UsageError
+from selfright.domain.errors import SelfrightError, StoreError, UsageError
 from selfright.domain.judgements import Evaluation
 from selfright.domain.traces import Examined, WatchedPass
 from selfright.evals.aggregation import retrieved_gold
@@ -20,6 +22,7 @@ from selfright.evals.reading import Question
 from selfright.evals.results import Judgement, Pass, Row, Turn, Visit, adapter
 from selfright.evals.systems import System
 from selfright.evals.words import normalize
+from selfright.processes import receive, send
 
 BROUGHT = 0.75
 """The share of a missing item's words that one passage must hold to have brought it."""
@@ -101,11 +104,17 @@ def _pass(iteration: Iteration, seen: WatchedPass | None, before: WatchedPass | 
 log = logging.getLogger(__name__)
 
 
-def start(setup: Mapping[str, Any]) -> Callable[[Any], Any]:
-    """The worker's side: opens the index once, then answers tasks."""
+def serve(answers: IO[bytes]) -> None:
+    """The worker's side: hears its setup and opens the index once, then answers tasks until its input ends."""
+    setup = receive(sys.stdin.buffer)
     selfright = Selfright.open(**setup["values"])
-    judge = setup["judge"]
-    return lambda task: adapter(Row).dump_python(ask_row(selfright, *read_task(task), judge), mode="json")
+    while (task := receive(sys.stdin.buffer)) is not None:
+        try:
+            answer = adapter(Row).dump_python(ask_row(selfright, *read_task(task), setup["judge"]), mode="json")
+        except SelfrightError as error:
+            answer = {"failed": str(error)}
+        with suppress(BrokenPipeError):
+            send(answers, answer)
 
 
 def task_of(system: System, question: Question) -> Any:
@@ -119,10 +128,9 @@ def read_task(task: Any) -> tuple[System, Question]:
     return found
 
 
-def lost_row(task: Any) -> Row:
-    """The row of a question over which processes kept ending."""
-    _, question = read_task(task)
-    return replace(_row(question), error="the processes that were to answer this question ended again and again")
+def lost_row(question: Question) -> Row:
+    """The row of a question over which its process ended."""
+    return replace(_row(question), error="the process that was to answer this question ended; run again to ask it")
 
 
 def ask_row(selfright: Selfright, system: System, question: Question, judge: Any) -> Row:
