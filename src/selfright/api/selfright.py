@@ -177,7 +177,8 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
     async def areachable(self) -> None:
         """Checks that the ``database``, if one is set, responds. Raises ``StoreError``."""
-        await self._turns.reachable()
+        if self._engine.database is not None:
+            await self._engine.database.run(lambda connection: connection.execute("SELECT 1"))
 
     async def aprepare(self) -> None:
         """Preloads index, tokenizer and judges for the first question. Raises ``IndexNotFound``."""

@@ -115,7 +115,10 @@ class UserDataMethods:
         No model is called unless ``live``, and nothing is saved. Raises ``InputError`` for a trace without a recording,
         and ``UsageError`` for an invalid preset, flag or node.
         """
-        return await self._traces.replay(trace_id, options, Scope.of(user))
+        from selfright.wiring.replays import replay
+
+        trace, lines = await asyncio.to_thread(self._traces.store.find, trace_id, Scope.of(user))
+        return await replay(self._engine, trace, lines, options)
 
     replay = blocking(areplay)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from selfright.domain.answers import Step
 from selfright.domain.errors import InputError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
-from selfright.domain.traces import Origins, Replay, ReplayOptions, Trace
+from selfright.domain.traces import Origins, Trace
 from selfright.domain.turns import Scope, TurnOptions
 from selfright.flow.presets import Preset
 from selfright.flow.run import Turn
@@ -72,13 +72,6 @@ class TraceService:
             raise InputError(f"limit must lie between 1 and {_MOST_LISTED:,}, but is {limit}")
         seen = (trace for trace in self.store.traces(scope.user) if scope.covers(trace.collections))
         return list(islice(seen, limit))
-
-    async def replay(self, trace_id: str, options: ReplayOptions, scope: Scope) -> Replay:
-        """A recorded turn, run again."""
-        from selfright.wiring.replays import replay
-
-        trace, lines = await asyncio.to_thread(self.store.find, trace_id, scope)
-        return await replay(self._engine, trace, lines, options)
 
     def close(self) -> None:
         """Sends the spans that are still waiting, and closes the file of the traces."""

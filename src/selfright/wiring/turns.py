@@ -119,11 +119,6 @@ class TurnService:
             return await open_sessions(settings.home / _FILE, retention)
         return await open_postgres_sessions(database, retention)
 
-    async def reachable(self) -> None:
-        """Raises ``StoreError`` when what keeps the sessions is a database that does not answer."""
-        if self._engine.database is not None:
-            await self._engine.database.run(lambda connection: connection.execute("SELECT 1"))
-
     async def close(self) -> None:
         """Closes the sessions and the profiles."""
         await self._engine.profiles.close()
