@@ -3,10 +3,10 @@
 import asyncio
 import math
 import time
-from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 from selfright.server.errors import Refused
@@ -100,45 +100,33 @@ _UPLOADS, _UPLOADS_EACH = 8, 4
 _READERS = 2  # each may take a core, and the memory that a file may take
 
 
-@dataclass(slots=True)
-class _Sender:
-    uploads: int = 0
-    working: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-
 class UploadLimiter:
-    """Lets a bounded number of uploads in, of one key fewer, so that nobody's files keep everybody else's waiting."""
+    """Lets a bounded number of uploads in, of one key fewer, so that nobody's files keep everybody else's waiting.
+
+    ``readers`` is held while a file is read; of an upload that was let in, one file at a time is ``working``.
+    """
 
     def __init__(self) -> None:
-        self._senders: dict[str, _Sender] = {}
-        self._readers = asyncio.Semaphore(_READERS)
+        self._uploads: Counter[str] = Counter()
+        self.working: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.readers = asyncio.Semaphore(_READERS)
 
     @contextmanager
     def admit(self, key: str) -> Iterator[None]:
         """While an upload is taken in. Raises ``Refused``: 429 for one key's excess, 503 for everybody's."""
-        sender = self._senders.get(key, _Sender())
-        if key != LOCAL_KEY and sender.uploads >= _UPLOADS_EACH:
+        if key != LOCAL_KEY and self._uploads[key] >= _UPLOADS_EACH:
             message = f"{_UPLOADS_EACH} uploads of this key are waiting; wait for one of them"
             raise Refused(429, "too_many_uploads", message, retry_after=10)
-        if sum(each.uploads for each in self._senders.values()) >= _UPLOADS:
+        if self._uploads.total() >= _UPLOADS:
             raise Refused(503, "uploads_waiting", "too many uploads are waiting; try again in a moment", retry_after=10)
-        self._senders[key] = sender
-        sender.uploads += 1
+        self._uploads[key] += 1
         try:
             yield
         finally:
-            sender.uploads -= 1
-            if not sender.uploads:
-                del self._senders[key]
-
-    @asynccontextmanager
-    async def working(self, key: str) -> AsyncIterator[asyncio.Semaphore]:
-        """While a file of an upload that was let in is read and embedded: one at a time of a key.
-
-        Gives what is held while it is read, so that others get their turn.
-        """
-        async with self._senders[key].working:
-            yield self._readers
+            self._uploads[key] -= 1
+            if not self._uploads[key]:
+                del self._uploads[key]
+                self.working.pop(key, None)
 
 
 class TurnLimiter:

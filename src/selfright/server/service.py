@@ -205,8 +205,8 @@ class Service:
         """
         where: Any = {"collection": collection, "apart": bool(caller.collections)}
         async with AsyncExitStack() as ends:
-            async with self.uploads.working(caller.key) as readers:
-                async with readers:
+            async with self.uploads.working[caller.key]:
+                async with self.uploads.readers:
                     upload = await deadline.run(partial(self.selfright.read_upload, path, name, deadline))
                 ends.enter_context(closing(upload))
                 if not self.selfright.embeds_later:

@@ -156,7 +156,7 @@ def test_one_keys_uploads_are_let_in_up_to_a_part_and_read_one_at_a_time() -> No
         read: list[str] = []
 
         async def read_one(key: str) -> None:
-            async with limiter.working(key) as readers, readers:
+            async with limiter.working[key], limiter.readers:
                 read.append(key)
                 await asyncio.sleep(60)
 

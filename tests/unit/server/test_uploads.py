@@ -104,7 +104,7 @@ class Recorder:
         self.service = Service(self, Limits())  # type: ignore[arg-type]
 
     def _note(self, step: str) -> None:
-        self.said.append((step, self.service.writing.locked(), self.service.uploads._readers._value))
+        self.said.append((step, self.service.writing.locked(), self.service.uploads.readers._value))
 
     def read_upload(self, path: Path, name: str, deadline: Deadline) -> "Recorder":
         self._note("read")
