@@ -7,7 +7,7 @@ import time
 import unicodedata
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,17 +43,13 @@ _SCHEMA = {"type": "object", "required": ["files"], "properties": _PARTS}
 FORM: dict[str, Any] = {"requestBody": {"required": True, "content": {_TYPE: {"schema": _SCHEMA}}}}
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """What came in a form: ``files`` are pairs of the name given and the file as it came, ``collection`` may be ""."""
-
-    files: Sequence[tuple[str, UploadFile]]
-    collection: str
+Files = Sequence[tuple[str, UploadFile]]
+"""What came in a form: the name given, and the file as it came."""
 
 
 @asynccontextmanager
-async def receive_upload(request: Request, limits: Limits) -> AsyncIterator[Sent]:
-    """The form of an upload; its parts are gone afterwards. Raises ``Refused``."""
+async def receive_upload(request: Request, limits: Limits) -> AsyncIterator[tuple[Files, str]]:
+    """The files of an upload and the collection, which may be ""; both are gone afterwards. Raises ``Refused``."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _TYPE:
         raise Refused(415, "no_form", f"a form of type {_TYPE} was expected, with the part 'files'")
     try:
@@ -69,11 +65,11 @@ async def receive_upload(request: Request, limits: Limits) -> AsyncIterator[Sent
         await form.close()
 
 
-async def take_in(service: Service, caller: Caller, sent: Sent, collection: str) -> dict[str, Any]:
+async def take_in(service: Service, caller: Caller, files: Files, collection: str) -> dict[str, Any]:
     """Reads and indexes the files one by one. Raises ``Refused`` (422) when nothing in any of them could be read."""
     deadline = Deadline(service.limits.upload_s)
     with service.uploads.admit(caller.key):
-        taken = [await _take(service, caller, name, file, collection, deadline) for name, file in sent.files]
+        taken = [await _take(service, caller, name, file, collection, deadline) for name, file in files]
     service.metrics.note_indexed(sum(each["passages"] for each in taken))
     if not any(each["added"] + each["replaced"] + each["unchanged"] for each in taken):
         said = "; ".join(f"{each['name']}: {error}" for each in taken for error in each["errors"][:1])
@@ -134,7 +130,7 @@ def safe_name(name: str) -> str:
     return plain
 
 
-def _check_form(form: FormData) -> Sent:
+def _check_form(form: FormData) -> tuple[Files, str]:
     files = [(part.filename or "", part) for part in form.getlist("files") if isinstance(part, UploadFile)]
     collection = form.get("collection", "")
     if not files or len(files) != len(form.getlist("files")):
@@ -144,7 +140,7 @@ def _check_form(form: FormData) -> Sent:
         raise Refused(400, "bad_form", f"the form has a part '{unknown[0][:100]}'; known are 'files' and 'collection'")
     if not isinstance(collection, str):
         raise Refused(400, "bad_form", "'collection' must be a name, not a file", param="collection")
-    return Sent(files, collection_name(collection) if collection.strip() else "")
+    return files, collection_name(collection) if collection.strip() else ""
 
 
 router = APIRouter(tags=["documents"])
@@ -191,11 +187,11 @@ async def upload(request: Request) -> Any:
     caller, service = caller_of(request), service_of(request)
     if not (caller.collections or caller.admin):  # before anything of the body is read
         raise Refused(403, "read_only", "this key may not change documents")
-    async with receive_upload(request, service.limits) as sent:
-        collection = sent.collection or (caller.collections[0] if caller.collections else DEFAULT_COLLECTION)
+    async with receive_upload(request, service.limits) as (files, named):
+        collection = named or (caller.collections[0] if caller.collections else DEFAULT_COLLECTION)
         if not caller.changes(collection):
             raise Refused(403, "read_only", f"this key may not change collection '{collection}'", param="collection")
-        return await unless_gone(request.receive, take_in(service, caller, sent, collection))
+        return await unless_gone(request.receive, take_in(service, caller, files, collection))
 
 
 @router.get(f"/v1/documents/{{document_id:{NAME}}}", response_model=DocumentReply)
