@@ -5,9 +5,9 @@ Names and order of the fields are fixed. Records of the domain that are sent as 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from selfright.domain import answers, judgements
 from selfright.domain.answers import Cost, Iteration
@@ -168,10 +168,6 @@ def outcome_view(outcome: NodeOutcome) -> dict[str, Any]:
     """The facts of a node's outcome that apply."""
     form: dict[str, Any] = _OUTCOME.dump_python(outcome, mode="json", exclude_defaults=True)
     return form
-
-
-Outcome = Annotated[NodeOutcome, PlainSerializer(outcome_view, return_type=dict[str, Any])]
-"""An outcome in a larger form: only the facts that apply are sent."""
 
 
 def replay_view(replayed: Replay) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """What is kept of people: sessions, profiles and turns; and how the service is."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from selfright.domain.traces import Pass, Rating
+from selfright.domain.traces import Rating
 from selfright.memory.conversation import SessionInfo
-from selfright.schemas import AnswerReply, Cost, Outcome, Reply
+from selfright.schemas import Reply
 from selfright.wire.answers import Request
 
 __all__ = ["SessionInfo"]
@@ -146,57 +146,3 @@ class RatingReply(Reply):
 
     trace_id: str
     rating: Rating | None
-
-
-class StepLine(Reply):
-    """A visited node, the seconds it took, and what it decided, in words and as facts."""
-
-    node: str
-    seconds: float
-    said: str
-    outcome: Outcome
-
-
-class OriginsReply(Reply):
-    """What the turn ran on; ``chosen`` are the flags that somebody set."""
-
-    preset: str
-    flags: dict[str, Any]
-    chosen: dict[str, Any]
-    models: dict[str, str]
-    versions: dict[str, str]
-    web: bool
-
-
-class TraceReply(Reply):
-    """The path of a turn. ``kind`` is ``outline``, or ``full`` where content was kept: then there is an ``answer``.
-
-    ``collections`` are those that were searched, null for all of them.
-    """
-
-    id: str
-    at: float
-    kind: str
-    user: str
-    collections: list[str] | None = None
-    origins: OriginsReply
-    steps: list[StepLine]
-    passes: list[Pass]
-    verdict: str | None
-    scores: dict[str, float]
-    quality: str
-    judge: str
-    stop_reason: str
-    abstained: bool
-    degraded: bool
-    language: str
-    cost: Cost
-    error: str
-    answer: AnswerReply | None
-    rating: Rating | None = None
-
-
-class TracesReply(Reply):
-    """Traces, the newest first."""
-
-    traces: list[TraceReply]

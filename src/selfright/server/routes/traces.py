@@ -2,9 +2,10 @@
 
 import re
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import JSONResponse
 
 from selfright.domain.errors import InputError
 from selfright.domain.traces import Trace
@@ -12,26 +13,27 @@ from selfright.domain.turns import Scope
 from selfright.schemas import trace_form
 from selfright.server.errors import Refused
 from selfright.server.service import Service, caller_of, in_thread, service_of
-from selfright.wire.user_data import DeletedReply, RatingReply, RatingRequest, TraceReply, TracesReply
+from selfright.wire.user_data import DeletedReply, RatingReply, RatingRequest
 
 router = APIRouter(tags=["traces"])
 Id = Annotated[str, Path(min_length=8, max_length=64, pattern="^[0-9A-Za-z_-]+$")]
 _WHOLE = re.compile("[0-9a-f]{32}")
-HIDDEN = ("index",)  # where it lies on this machine
+HIDDEN = ("index", "modes", "worse")  # where it lies on this machine, and what is known of its models
 
 
-@router.get("/v1/traces", response_model=TracesReply, response_model_exclude_unset=True)
+@router.get("/v1/traces", response_model=dict[Literal["traces"], list[Trace]])
 async def list_traces(request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> Any:
     """Lists the kept traces of the caller's turns, the newest first; of everybody's for an admin."""
     caller, selfright = caller_of(request), service_of(request).selfright
     found = await in_thread(selfright.traces, limit, caller.overseen)
-    return {"traces": [trace_view(trace) for trace in found]}
+    return JSONResponse({"traces": [trace_view(trace) for trace in found]})
 
 
-@router.get("/v1/traces/{trace_id}", response_model=TraceReply, response_model_exclude_unset=True)
+@router.get("/v1/traces/{trace_id}", response_model=Trace)
 async def get_trace(trace_id: Id, request: Request) -> Any:
     """Shows the path of one turn: nodes, verdicts, scores by pass, times, cost."""
-    return trace_view(await in_thread(visible_trace, service_of(request), caller_of(request).overseen, trace_id))
+    found = await in_thread(visible_trace, service_of(request), caller_of(request).overseen, trace_id)
+    return JSONResponse(trace_view(found))
 
 
 @router.post("/v1/traces/{trace_id}/rating", response_model=RatingReply)
