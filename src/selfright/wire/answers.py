@@ -171,19 +171,6 @@ class DocumentsReply(Reply):
     next: str | None
 
 
-class DocumentReply(Reply):
-    """A document with its text, exactly as stored: spans of citations point into it."""
-
-    id: str
-    title: str
-    collection: str
-    language: str
-    url: str | None
-    media_type: str
-    metadata: dict[str, str]
-    text: str
-
-
 class UploadedFile(Reply):
     """What became of one file: counts of documents, the ids of the first 100, and a line for each thing that failed."""
 

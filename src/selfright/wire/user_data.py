@@ -56,12 +56,6 @@ class DeletedReply(Reply):
     deleted: int
 
 
-class HealthReply(Reply):
-    """``ok``, or why the service cannot be used now."""
-
-    status: str
-
-
 class WhoReply(Reply):
     """Who the caller is to the service, and what it offers; an empty list of collections means all of them.
 
@@ -121,12 +115,6 @@ class ProfileReply(Reply):
     disputed: list[SlotLine]
     history: list[FactLine]
     kinds: list[KindLine] = Field(default_factory=list)
-
-
-class ProfilesReply(Reply):
-    """Users of whom anything is remembered."""
-
-    users: list[str]
 
 
 class Facts(Request):

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
+from fastapi.responses import JSONResponse
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
@@ -25,7 +26,7 @@ from selfright.server.admission import Limits
 from selfright.server.errors import Refused
 from selfright.server.service import NAME, Caller, Service, caller_of, in_thread, service_of
 from selfright.server.turns import unless_gone
-from selfright.wire.answers import CollectionsReply, DocumentReply, DocumentsReply, UploadReply
+from selfright.wire.answers import CollectionsReply, DocumentsReply, UploadReply
 from selfright.wire.user_data import DeletedReply
 
 _MOST_NAME = 150
@@ -194,10 +195,12 @@ async def upload(request: Request) -> Any:
         return await unless_gone(request.receive, take_in(service, caller, files, collection))
 
 
-@router.get(f"/v1/documents/{{document_id:{NAME}}}", response_model=DocumentReply)
+@router.get(f"/v1/documents/{{document_id:{NAME}}}", response_model=Document)
 async def get_document(document_id: Id, request: Request) -> Any:
-    """Shows a document with its text."""
-    return await in_thread(_visible, service_of(request), caller_of(request), document_id)
+    """Shows a document with its text, exactly as stored: spans of citations point into it."""
+    found = asdict(await in_thread(_visible, service_of(request), caller_of(request), document_id))
+    del found["source"]  # where it lay on this machine
+    return JSONResponse(found)
 
 
 @router.delete(f"/v1/documents/{{document_id:{NAME}}}", response_model=DeletedReply)

@@ -9,19 +9,19 @@ from selfright.flow.presets import PRESETS
 from selfright.server.errors import Refused
 from selfright.server.metrics import CONTENT_TYPE
 from selfright.server.service import caller_of, service_of
-from selfright.wire.user_data import HealthReply, WhoReply
+from selfright.wire.user_data import WhoReply
 
 router = APIRouter(tags=["service"])
 
 
-@router.get("/healthz", response_model=HealthReply)
-async def healthz() -> Any:
+@router.get("/healthz")
+async def healthz() -> dict[str, str]:
     """Whether the process is alive."""
     return {"status": "ok"}
 
 
-@router.get("/readyz", response_model=HealthReply)
-async def readyz(request: Request) -> Any:
+@router.get("/readyz")
+async def readyz(request: Request) -> dict[str, str]:
     """Whether turns can be taken now: not when index or database cannot be read."""
     await service_of(request).readiness.check()
     return {"status": "ok"}

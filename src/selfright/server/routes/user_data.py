@@ -1,7 +1,7 @@
 """What is kept of the caller: ``/v1/sessions``, ``/v1/profiles``; an admin sees all profiles."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 
@@ -14,7 +14,6 @@ from selfright.wire.user_data import (
     DeletedReply,
     Facts,
     ProfileReply,
-    ProfilesReply,
     SessionReply,
     SessionsReply,
 )
@@ -68,8 +67,8 @@ User = Annotated[str, Path(min_length=1, max_length=200, description="`me`, or t
 _Language = Annotated[str, Query(pattern="^(en|ko)$", description="of the summary: `en` or `ko`")]
 
 
-@router.get("/v1/profiles", response_model=ProfilesReply, tags=["profiles"])
-async def list_profiles(request: Request) -> Any:
+@router.get("/v1/profiles", tags=["profiles"])
+async def list_profiles(request: Request) -> dict[Literal["users"], list[str]]:
     """Lists the users of whom anything is remembered: the caller alone, unless it is an admin."""
     caller = caller_of(request)
     users = await in_thread(service_of(request).selfright.profile_users)
