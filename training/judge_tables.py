@@ -30,7 +30,7 @@ from training.fitting import Array
 
 DEPTH = 10
 UNKNOWN = -1
-FIRST = {"in_context": 2.0, "pointing": 2.0, "reading": 3.0, "meaning": 10.0}
+FIRST = {"in_context": 2.0, "pointing": 2.0, "meaning": 10.0}
 """Which pieces are looked at closer while nothing is fitted yet."""
 SOFT = 0.6  # the share of an answer's words that the sentence which answers must have
 

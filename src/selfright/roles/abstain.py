@@ -21,7 +21,6 @@ from selfright.roles.scoring import Scorer, log_odds, read_scorer
 
 SIGNALS = (
     "sufficiency",  # as the grader judged the retrieved set
-    "best",  # of the most probable passage
     "cited",  # of the most probable passage that the answer cites
     "completeness",  # as the evaluator judged the answer
 )
@@ -43,7 +42,6 @@ def signals(grounds: Grounds) -> dict[str, float]:
     known = {g.passage_id: g.probability for g in grading.grades if g.probability is not None} if grading else {}
     return {
         "sufficiency": log_odds(grading.sufficiency if grading and grading.sufficiency is not None else 0.0),
-        "best": log_odds(max(known.values(), default=0.0)),
         "cited": log_odds(max((p for name, p in known.items() if name in cited), default=0.0)),
         "completeness": log_odds(grounds.evaluation.completeness),
     }

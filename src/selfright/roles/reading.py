@@ -141,12 +141,12 @@ class Reading:
         scores = [window.score for window in self.windows]
         return max(scores) if all(map(math.isfinite, scores)) else math.nan
 
-    def pointing(self, start: int, end: int) -> tuple[float, float] | None:
-        """The chance that the answer stands between two positions, and log-odds that their window answers; None where
+    def pointing(self, start: int, end: int) -> float:
+        """The chance that the answer stands between two positions, by the window that is likeliest to answer; 0 where
         they were not read."""
         covering = (w for w in self.windows if w.covers(start, end) and math.isfinite(w.score))
         read = [(w.within(start, end), w.score) for w in covering]
-        return max(read, key=lambda one: one[0] * chance(one[1]), default=None)
+        return max(read, key=lambda one: one[0] * chance(one[1]), default=(0.0, 0.0))[0]
 
 
 def readings(asked: QuestionFeatures, passages: Sequence[Passage], reader: PairJudge | None) -> dict[str, Reading]:

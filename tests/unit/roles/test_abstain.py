@@ -111,7 +111,7 @@ def test_the_signals_of_one_answer_by_hand() -> None:
     assert best.evaluation is not None
     found = signals(Grounds(best.draft, best.evaluation, best.grading))
     assert set(found) == set(SIGNALS)
-    assert [found[name] for name in ("sufficiency", "best", "cited")] == pytest.approx([math.log(3)] * 3)
+    assert [found[name] for name in ("sufficiency", "cited")] == pytest.approx([math.log(3)] * 2)
     assert found["completeness"] == 0.0
 
 

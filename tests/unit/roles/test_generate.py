@@ -15,6 +15,7 @@ from selfright.domain.judgements import QueryClass
 from selfright.domain.markup import plain
 from selfright.domain.passages import Language, Passage, Strip
 from selfright.domain.text import language_of
+from selfright.models.encoder import E5
 from selfright.models.reader import PairViews, load_net
 from selfright.roles.answer_units import AnswerUnit, answer_units
 from selfright.roles.generate.candidates import Candidate, choose_answer
@@ -22,6 +23,7 @@ from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.reading import QuestionFeatures
 from selfright.roles.selection import CLOSER, VARIANTS, UnitScorer, load_model
+from selfright.roles.similarity import SentenceSimilarity
 from selfright.roles.trust import TrustFilter
 from tests.support.texts import analyzer, passage, strip
 
@@ -69,13 +71,18 @@ def sections(text: str, document: str) -> list[Passage]:
 GUIDE_PASSAGES, MANUAL_PASSAGES = sections(GUIDE, "k7.md"), sections(MANUAL, "ko/k7.md")
 ANALYZER = analyzer(*(p.text for p in GUIDE_PASSAGES + MANUAL_PASSAGES))
 SCORER = UnitScorer(ANALYZER, PairViews(load_net()).questions)
+WITH_MEANING = UnitScorer(ANALYZER, PairViews(load_net()).questions, SentenceSimilarity(E5()))
 
 
 def write(
-    question: str, *strips: Strip, query_class: QueryClass = QueryClass.QUESTION, language: Language | None = None
+    question: str,
+    *strips: Strip,
+    query_class: QueryClass = QueryClass.QUESTION,
+    language: Language | None = None,
+    scorer: UnitScorer = SCORER,
 ) -> Draft:
     request = GenerationRequest(question, language or language_of(question), query_class, strips)
-    return asyncio.run(OfflineGenerator(ANALYZER, SCORER).generate(request))
+    return asyncio.run(OfflineGenerator(ANALYZER, scorer).generate(request))
 
 
 def ask(question: str, passages: list[Passage] = GUIDE_PASSAGES) -> Draft:
@@ -188,7 +195,8 @@ def test_a_definition_is_answered_by_the_defining_sentence() -> None:
 )
 def test_a_korean_definition_ends_in_the_copula(other: str) -> None:
     told = passage("물솥은 물을 끓이는 전기 도구다.", "ko/about.md", "소개")
-    draft = ask("물솥이 뭐야?", [passage(other, "ko/other.md", "물솥 소식"), told])
+    strips = strip(passage(other, "ko/other.md", "물솥 소식")), strip(told)
+    draft = write("물솥이 뭐야?", *strips, scorer=WITH_MEANING)
     assert draft.text.startswith("물솥은 물을 끓이는 전기 도구다.")
 
 
@@ -361,7 +369,7 @@ def test_the_weights_fit_the_signals() -> None:
     model = load_model()
     for variant, names in VARIANTS.items():
         assert set(model.weights[variant]) <= set(names)
-        assert set(model.before[variant]) <= set(names) - set(CLOSER)
+        assert set(model.before[variant]) <= set(names) - {CLOSER}
 
 
 def test_one_passage_is_said_and_cited_once() -> None:

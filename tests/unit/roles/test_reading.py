@@ -52,7 +52,7 @@ def test_positions_are_those_of_the_passage_whatever_is_shown_of_it(before: str,
     assert all(len(text) <= WINDOWS["en"] + len(title) + 1 for text in reader.seen)
     places = [(place.start, place.end) for window in found.windows for place in window.places]
     assert places == [(start, start + len("Edda Marsh"))]
-    assert found.pointing(start, start + 10) == (1.0, 3.0)
+    assert found.pointing(start, start + 10) == 1.0
     assert found.score == 3.0
 
 
@@ -81,7 +81,7 @@ def test_of_a_long_passage_a_second_window_is_read() -> None:
     reader = Favourite("Edda Marsh")
     start = page.text.index("Edda Marsh")
     assert len(read(page, reader).windows) == 2
-    assert read(page, reader).pointing(start, start + 20) == (1.0, 3.0)
+    assert read(page, reader).pointing(start, start + 20) == 1.0
 
 
 def test_positions_in_tables_are_those_of_the_passage() -> None:
