@@ -38,14 +38,14 @@ def line(name: str, cases: list[Case], judge: PairJudge, tokenizer: Tokenizer) -
     analyzer = TextAnalyzer(tokenizer, cases[0].statistics)
     grader = OfflineGrader(analyzer, judge=judge)
     rows = tuple(rows_of(cases))
-    report = calibrate_grading(Labelled("question", rows, ""), grader, RISK, judge.name)
+    report = calibrate_grading(Labelled(rows, ""), grader, RISK, judge.name)
     found, blend = report.opinions, report.calibration.judge
     if found is None or blend is None:
         return f"{name:16} {len(cases):5}  the judge read too few of these rows"
     rest: dict[str, list[Row]] = {}
     for row in rows:
-        if not is_for_weights(row.text):
-            rest.setdefault(row.text, []).append(row)
+        if not is_for_weights(row.question):
+            rest.setdefault(row.question, []).append(row)
     half = list(judge_sets(rest, grader))
     p, y = [p for one in half for p in one.probabilities], [label for one in half for label in one.labels]
     halves, weights = quality(p, y), blend.weights

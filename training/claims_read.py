@@ -15,14 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from selfright.domain.passages import Passage
+from selfright.domain.passages import Hit, Passage
 from selfright.domain.ports import Tokenizer
 from selfright.domain.text import language_of
 from selfright.models.files import FOLDER
 from selfright.models.reader import PairNet, PairViews
 from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.evaluate.claims import claim_facts
 from selfright.roles.evaluate.nli import WORDS_AND_READER, ClaimNli
-from selfright.roles.evaluate.offline import LocalEvaluator
+from selfright.roles.evaluate.scoring import words_support
+from selfright.roles.scoring import log_odds
+from selfright.roles.visible_text import sources
 from training.answered import healthver_nc, mtrag
 from training.bm25 import Index
 from training.fitting import Array, auc, calibration_error
@@ -63,12 +66,14 @@ def opinions(rows: Sequence[Said], tokenizer: Tokenizer, file: Path) -> Array:
     reader = PairViews(PairNet(file)).claims
     texts = {row.evidence.text for row in rows}
     analyzer = TextAnalyzer(tokenizer, Index(tokenizer.tokens(text) for text in texts).statistics)
-    evaluator = LocalEvaluator(analyzer, ClaimNli(reader))
+    nli = ClaimNli()
     found = np.full((len(rows), 2), np.nan)
     for n, row in enumerate(rows):
-        said = evaluator.opinions(row.claim, row.evidence)
-        if said:
-            found[n] = said["words"], said.get("judge", np.nan)
+        evidence = sources((), (Hit(row.evidence, 1.0),))
+        fact = claim_facts(row.claim, evidence, analyzer)
+        if not fact.verbatim:
+            said = nli.read(reader, fact, evidence)
+            found[n] = log_odds(words_support(fact)), max((one.score for _, one in said), default=np.nan)
     return found
 
 

@@ -87,16 +87,12 @@ def test_a_service_that_runs_takes_a_new_calibration_over(cli: Cli, own_index: P
         assert running.ask(question).verdict is shipped
 
 
-@pytest.mark.parametrize("kind", ["question", "claim"])
-def test_swapped_labels_are_recognised(cli: Cli, own_index: Path, tmp_path: Path, kind: str) -> None:
-    made = [{kind: row["question"], "passage": row["passage"], "label": 1 - int(str(row["label"]))} for row in rows()]
-    if kind == "claim":
-        claims = (f"When dry, the {thing} weighs {n + 2} kg." for n, thing in enumerate(THINGS) for _ in range(3))
-        made = [{**row, "claim": claim} for row, claim in zip(made, claims, strict=True)]
+def test_swapped_labels_are_recognised(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    made = [{**row, "label": 1 - int(str(row["label"]))} for row in rows()]
     command = ("calibrate", written(tmp_path / "swapped.jsonl", made), "--index", own_index, "--set", "embedder=none")
     done = cli(*command)
     assert (done.code, done.err.count("look at the labels")) == (1, 1)
-    assert re.search(r"the labels look swapped: the AUC of (?:passages|claims) is 0\.[0-3]\d\d", done.err)
+    assert re.search(r"the labels look swapped: the AUC of passages is 0\.[0-3]\d\d", done.err)
     assert not list(own_index.glob("*calibration.json"))
     assert cli(*command, "--yes").code == 0
 

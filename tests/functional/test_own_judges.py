@@ -59,11 +59,11 @@ class Gone(Believing):
         raise ModelFilesDamaged("the network is gone; put it there again")
 
 
-def labelled(place: Path, kind: str) -> Path:
+def labelled(place: Path) -> Path:
     """Pairs that words cannot tell apart: each text has two rare words, one of them in each passage, and it is always
     the first that matters. Only a judge that knows the first kind of words knows."""
     rows = [
-        {kind: f"The {first} and the {other} stand by the door.", "passage": f"A {word} fell.", "label": label}
+        {"question": f"The {first} and the {other} stand by the door.", "passage": f"A {word} fell.", "label": label}
         for first, other in zip(KNOWN, OTHERS, strict=True)
         for word, label in ((first, 1), (other, 0))
     ]
@@ -121,7 +121,7 @@ def test_what_it_says_of_passages_decides(documents: Path, tmp_path: Path) -> No
 def test_calibrating_weighs_the_judge_says_what_it_is_worth_and_turns_use_it(
     cli: Cli, own_index: Path, tmp_path: Path
 ) -> None:
-    rows = labelled(tmp_path / "labelled.jsonl", "question")
+    rows = labelled(tmp_path / "labelled.jsonl")
     options = ("--index", own_index, "--set", "embedder=none")
     judge = "passage_judge=owner/sharing"
     done = cli("calibrate", rows, *options, "--set", judge, "--json", "--out", tmp_path / "out")
@@ -147,40 +147,18 @@ def test_calibrating_weighs_the_judge_says_what_it_is_worth_and_turns_use_it(
 
 
 @pytest.mark.usefixtures("named")
-def test_claims_are_calibrated_by_the_same_command(cli: Cli, own_index: Path, tmp_path: Path) -> None:
-    rows = labelled(tmp_path / "claims.jsonl", "claim")
-    options = ("--index", own_index, "--set", "embedder=none")
-    plain = cli("calibrate", rows, *options)
-    assert plain.code == 0, plain.err
-    assert f"{2 * len(KNOWN)} passages beside {len(KNOWN)} claims" in plain.out
-    assert "your judge" not in plain.out
-    done = cli("calibrate", rows, *options, "--set", "claim_judge=owner/sharing", "--json", "--out", tmp_path / "out")
-    found = json.loads(done.out)
-    assert found["judge"]["together"] > 0.95 > found["judge"]["without"]
-    assert found["stored"] == str(own_index / "claim-calibration.json")
-    assert {Path(file).name for file in found["files"]} == {"claim-calibration.json", "claim-reliability.svg"}
-    assert found["claims"]["after"]["ece_mass"] < 0.15
-    with Selfright.open(own_index, embedder="none", claim_judge="owner/sharing") as selfright:
-        assert selfright._engine.judging.judging().claim_calibration is not None
-        assert "90 days" in selfright.ask(QUESTION).answer
-
-
-@pytest.mark.usefixtures("named")
-def test_few_rows_keep_the_weights_and_a_mixed_file_is_refused(cli: Cli, own_index: Path, tmp_path: Path) -> None:
-    rows = labelled(tmp_path / "labelled.jsonl", "question").read_text(encoding="utf-8").splitlines(keepends=True)
+def test_few_rows_keep_the_weights(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    rows = labelled(tmp_path / "labelled.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     few = tmp_path / "few.jsonl"
     few.write_text("".join(rows[:24]), encoding="utf-8")
     options = ("--index", own_index, "--set", "embedder=none", "--set", "passage_judge=owner/sharing")
     done = cli("calibrate", few, *options, "--yes")
     assert done.code == 0, done.err
     assert "too few rows to weigh them against each other: each counts half" in done.out
-    few.write_text("".join([*rows[:24], '{"claim": "c", "passage": "p", "label": 1}\n']), encoding="utf-8")
-    mixed = cli("calibrate", few, *options)
-    assert (mixed.code, "put them in two files" in mixed.err) == (1, True)
 
 
 def test_calibrating_without_the_judge_that_was_asked_for_is_no_calibration(own_index: Path, tmp_path: Path) -> None:
-    rows = labelled(tmp_path / "labelled.jsonl", "question")
+    rows = labelled(tmp_path / "labelled.jsonl")
     with (
         Selfright.open(own_index, embedder="none", passage_judge=Gone()) as selfright,
         pytest.raises(ModelFilesDamaged, match="put it there again"),
@@ -208,14 +186,6 @@ def test_a_judge_of_ones_own_may_fail_in_any_way_and_costs_itself_alone(own_inde
         answer = selfright.ask(QUESTION)
     assert answer.answer == without.answer
     assert answer.stop_reason is not StopReason.ERROR
-
-
-@pytest.mark.parametrize("damage", ["", "{", '{"version": 1}', '{"version": 1, "claims": {}, "origin": {}}'])
-def test_a_damaged_calibration_of_claims_is_named(cli: Cli, own_index: Path, damage: str) -> None:
-    (own_index / "claim-calibration.json").write_text(damage, encoding="utf-8")
-    done = cli("ask", QUESTION, "--index", own_index, "--set", "embedder=none")
-    assert done.code == SettingsError.exit_code
-    assert "claim-calibration.json cannot be used" in done.err
 
 
 def test_a_wrong_judge_is_said_at_once(cli: Cli, own_index: Path, tmp_path: Path) -> None:

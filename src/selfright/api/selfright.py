@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from selfright.domain.ports import Embedder, PairJudge, ProfileStore
     from selfright.domain.traces import Examined, Judge
-    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
+    from selfright.roles.calibration.refit import CalibrationReport
     from selfright.wiring.calibrating import Accept
     from selfright.wiring.calibrating import Progress as CalibrationProgress
     from selfright.wiring.open_index import Overrides
@@ -205,7 +205,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         risk: float = 0.1,
         progress: "CalibrationProgress | None" = None,
         accept: "Accept" = False,
-    ) -> "tuple[CalibrationReport | ClaimReport, Path | None]":
+    ) -> "tuple[CalibrationReport, Path | None]":
         """Fits the grader to labelled pairs, rows ``{"question", "passage", "label": 0|1}``, and stores the result.
 
         Rows with ``claim`` instead of ``question`` fit the evaluator. Returns the figures and the file. ``risk`` is the

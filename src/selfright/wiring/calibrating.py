@@ -1,4 +1,4 @@
-"""Fits the judges to labelled pairs, which are read from a file."""
+"""Fits the grader to labelled pairs, which are read from a file."""
 
 import hashlib
 import json
@@ -7,38 +7,34 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
 
 if TYPE_CHECKING:
-    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport, JudgedSet
+    from selfright.roles.calibration.refit import CalibrationReport, JudgedSet
     from selfright.roles.calibration.stored import Origin
-    from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.scoring import Blend
 
 MOST_ROWS = 200_000
 
-Kind = Literal["question", "claim"]
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A labelled pair: whether the passage helps to answer the question, or bears the claim out (1), or not (0)."""
+    """A labelled pair: whether the passage helps to answer the question (1), or not (0)."""
 
-    text: str
+    question: str
     passage: str
     label: int
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """The rows of a file, all with questions or all with claims, and the file's SHA-256."""
+    """The rows of a file, and its SHA-256."""
 
-    kind: Kind
     rows: tuple[Row, ...]
     sha256: str
 
@@ -53,14 +49,10 @@ def read_labelled(path: Path) -> Labelled:
     found = [_labelled(line, f"{path}, line {number}") for number, line in enumerate(lines, start=1) if line.strip()]
     if len(found) > MOST_ROWS:
         raise InputError(f"{path} has {len(found):,} rows; at most {MOST_ROWS:,} are taken. Give a sample of them")
-    kinds = {kind for kind, _ in found}
-    if len(kinds) > 1:
-        raise InputError(f"{path} has rows with questions and rows with claims; put them in two files, for two runs")
-    kind = kinds.pop() if kinds else "question"
-    return Labelled(kind, tuple(row for _, row in found), hashlib.sha256(content).hexdigest())
+    return Labelled(tuple(found), hashlib.sha256(content).hexdigest())
 
 
-def _labelled(line: str, where: str) -> tuple[Kind, Row]:
+def _labelled(line: str, where: str) -> Row:
     try:
         row: Any = json.loads(line)
         json.dumps(row, ensure_ascii=False).encode()
@@ -70,15 +62,13 @@ def _labelled(line: str, where: str) -> tuple[Kind, Row]:
         raise InputError(f"{where}: JSON was expected, one object to a line") from None
     if not isinstance(row, dict):
         raise InputError(f'{where}: an object {{"question", "passage", "label"}} was expected')
-    kind: Kind = "claim" if "claim" in row and "question" not in row else "question"
-    for name in (kind, "passage"):
+    for name in ("question", "passage"):
         if not isinstance(row.get(name), str) or not row[name].strip():
             raise InputError(f"{where}: '{name}' must be a text that is not empty")
     label = row.get("label")
     if isinstance(label, str) or label not in (0, 1):
-        meaning = "bears the claim out" if kind == "claim" else "helps to answer"
-        raise InputError(f"{where}: 'label' must be 1 ({meaning}) or 0 (does not)")
-    return kind, Row(row[kind].strip(), row["passage"], int(label))
+        raise InputError(f"{where}: 'label' must be 1 (helps to answer) or 0 (does not)")
+    return Row(row["question"].strip(), row["passage"], int(label))
 
 
 MOST_PER_QUESTION = 50
@@ -105,7 +95,7 @@ def calibrate_grading(
     check_enough([row.label for row in labelled.rows])
     questions: dict[str, list[Row]] = {}
     for row in labelled.rows:
-        questions.setdefault(row.text, []).append(row)
+        questions.setdefault(row.question, []).append(row)
     graded = count(1)
 
     def one_more() -> None:
@@ -121,25 +111,6 @@ def calibrate_grading(
     judged = list(judge_sets(rest, grader, one_more))
     origin = _origin(labelled, len(questions), name, risk)
     return refit(judged, risk, origin, grader.thresholds, weights, len(first) if weights else 0)
-
-
-def calibrate_claims(
-    labelled: Labelled, evaluator: "LocalEvaluator", name: str, progress: Progress | None = None
-) -> "ClaimReport":
-    """Judges each claim beside its passage without calibration, and fits one.
-
-    Raises ``InputError`` for too few rows; what a passage says word for word needs no judge and does not count.
-    """
-    from selfright.roles.calibration.refit import ClaimRow, refit_claims
-
-    judged = []
-    for number, row in enumerate(labelled.rows, start=1):
-        said = evaluator.opinions(row.text, _hit(row.passage, 1).passage)
-        if said is not None:
-            judged.append(ClaimRow(row.text, row.label, said))
-        if progress:
-            progress(number, len(labelled.rows), "")
-    return refit_claims(judged, _origin(labelled, len({row.text for row in labelled.rows}), name, None))
 
 
 def judge_sets(
@@ -170,7 +141,7 @@ def judge_sets(
             one_more()
 
 
-def _origin(labelled: Labelled, texts: int, name: str, risk: float | None) -> "Origin":
+def _origin(labelled: Labelled, texts: int, name: str, risk: float) -> "Origin":
     from selfright.roles.calibration.stored import Origin
 
     made = datetime.now(UTC).replace(microsecond=0).isoformat()

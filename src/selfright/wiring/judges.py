@@ -1,14 +1,14 @@
-"""The judges of pairs that the user chose, and the index's own calibrations: stored in its folder, read by the judges
-that they were made for."""
+"""The judges of pairs that the user chose, and the index's own calibration: stored in its folder, read by the grader
+that it was made for."""
 
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from selfright.domain.errors import JudgeFailed, SelfrightError, UsageError
 from selfright.domain.judgements import PairReading
@@ -16,23 +16,17 @@ from selfright.domain.passages import Language
 from selfright.domain.ports import PairJudge
 from selfright.retrieval.files import write_atomically
 from selfright.retrieval.locations import format_location
-from selfright.roles.calibration.stored import (
-    ClaimCalibration,
-    GraderCalibration,
-    read_calibration,
-    read_claim_calibration,
-)
+from selfright.roles.calibration.stored import GraderCalibration, read_calibration
 from selfright.settings import Settings
 from selfright.wiring.encoders import pair_views
 from selfright.wiring.open_index import OpenIndex, Overrides
 from selfright.wiring.roles import ChosenJudges, offline_roles
 
 if TYPE_CHECKING:
-    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
+    from selfright.roles.calibration.refit import CalibrationReport
     from selfright.wiring.calibrating import Accept, Progress
 
 _SHORTEST_NAME = 12
-Fit = TypeVar("Fit", GraderCalibration, ClaimCalibration)
 
 log = logging.getLogger(__name__)
 
@@ -72,56 +66,45 @@ class HandedJudge:
         return readings
 
 
-class CalibrationFiles:
-    """Those of an index: in its folder, or under ``home`` for one on a server."""
+class CalibrationFile:
+    """That of an index: in its folder, or under ``home`` for one on a server."""
 
     def __init__(self, index: Path | str, home: Path) -> None:
         if not isinstance(index, Path):
             name = hashlib.sha256(format_location(index).encode()).hexdigest()[:_SHORTEST_NAME]
             index = home / "calibrations" / name
-        self._folder = index
+        self._path = index / "calibration.json"
 
-    def store(self, calibration: GraderCalibration | ClaimCalibration) -> Path:
+    def store(self, calibration: GraderCalibration) -> Path:
         """Writes the calibration; gives back the file."""
-        path = self._folder / calibration.file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, json.dumps(calibration.as_json(), indent=1).encode())
-        return path
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self._path, json.dumps(calibration.as_json(), indent=1).encode())
+        return self._path
 
     @property
     def state(self) -> tuple[object, ...]:
         """What changes when a calibration is stored or removed, by whichever process."""
-        files = (self._folder / kind.file for kind in (GraderCalibration, ClaimCalibration))
-        found = (file.stat() if file.exists() else None for file in files)
-        return tuple(one and (one.st_ino, one.st_mtime_ns, one.st_size) for one in found)
+        if not self._path.exists():
+            return ()
+        found = self._path.stat()
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
-    def grading(self, grader: str) -> GraderCalibration | None:
+    def of(self, grader: str) -> GraderCalibration | None:
         """The grader's calibration; None when there is none, or it is of another grader.
 
         Raises ``SettingsError`` for a file that cannot be used.
         """
-        return self._fitting(GraderCalibration.file, read_calibration, grader)
-
-    def claims(self, judge: str) -> ClaimCalibration | None:
-        """The same for the evaluator's calibration of claims."""
-        return self._fitting(ClaimCalibration.file, read_claim_calibration, judge)
-
-    def _fitting(self, file: str, read: Callable[[Any, str], Fit], name: str) -> Fit | None:
-        path, stored = self._folder / file, self._read(file)
-        found = None if stored is None else read(stored, str(path))
-        if found is None or found.origin.grader == name:
-            return found
-        log.warning("%s was made for other judges and is left out: run 'selfright calibrate' again", path)
-        return None
-
-    def _read(self, file: str) -> Any:
-        """What stands in a file; None without a file, and nothing that can be read for what is no JSON."""
         try:
-            return json.loads((self._folder / file).read_bytes()) or {}
+            stored: Any = json.loads(self._path.read_bytes()) or {}
         except FileNotFoundError:
             return None
         except ValueError:
-            return {}
+            stored = {}
+        found = read_calibration(stored, str(self._path))
+        if found.origin.grader == grader:
+            return found
+        log.warning("%s was made for other judges and is left out: run 'selfright calibrate' again", self._path)
+        return None
 
 
 class JudgeService:
@@ -143,62 +126,53 @@ class JudgeService:
         for judge in (self.passages, self.claims):
             if judge is not None:
                 _ = judge.name  # which looks its files through: now, and not in the midst of a turn
-        if self._files is None:
-            return ChosenJudges(self.passages, self.claims)
-        fits = self._files.grading(self._grader_name), self._files.claims(self._claims_name)
-        return ChosenJudges(self.passages, self.claims, *fits)
+        fit = self._file.of(self._grader_name) if self._file else None
+        return ChosenJudges(self.passages, self.claims, fit)
 
     @property
     def state(self) -> tuple[object, ...]:
         """What changes when another calibration is to be used."""
-        return self._files.state if self._files else ()
+        return self._file.state if self._file else ()
 
     @cached_property
-    def _files(self) -> CalibrationFiles | None:
-        """Where calibrations are kept; None for a retriever of the user's."""
+    def _file(self) -> CalibrationFile | None:
+        """Where the calibration is kept; None for a retriever of the user's."""
         if self._index.is_foreign:
             return None
-        return CalibrationFiles(self._settings.index, self._settings.home)
+        return CalibrationFile(self._settings.index, self._settings.home)
 
     def facts(self) -> dict[str, str]:
-        """What judging rests on beside the shipped weights: judges by name, calibrations by date and rows' SHA-256."""
+        """What judging rests on beside the shipped weights: judges by name, a calibration by date and rows' SHA-256."""
         found = self.judging()
         judges = {"passage_judge": found.passages, "claim_judge": found.claims}
-        fits = {"calibration": found.calibration, "claim_calibration": found.claim_calibration}
-        return {
-            **{name: judge.name for name, judge in judges.items() if judge},
-            **{name: f"{fit.origin.made} {fit.origin.sha256[:_SHORTEST_NAME]}" for name, fit in fits.items() if fit},
-        }
+        facts = {name: judge.name for name, judge in judges.items() if judge}
+        if found.calibration:
+            origin = found.calibration.origin
+            facts["calibration"] = f"{origin.made} {origin.sha256[:_SHORTEST_NAME]}"
+        return facts
 
     def calibrate(
         self, labelled: Path, risk: float, progress: "Progress | None", accept: "Accept"
-    ) -> "tuple[CalibrationReport | ClaimReport, Path | None]":
-        """Fits the offline judges to labelled pairs, of questions or of claims, and keeps what came of it in the index.
+    ) -> "tuple[CalibrationReport, Path | None]":
+        """Fits the grader to labelled pairs, and keeps what came of it in the index.
 
         What would make judging worse is kept only if ``accept`` says so; else the path is None. Raises ``ModelError``
         where a judge of the user's own cannot be used: without it, it would be another fit.
         """
         from selfright.roles.calibration.refit import harms
-        from selfright.wiring.calibrating import calibrate_claims, calibrate_grading, read_labelled
+        from selfright.wiring.calibrating import calibrate_grading, read_labelled
 
-        if self._files is None:
+        if self._file is None:
             raise UsageError("a calibration is kept in an index folder, but a retriever was given; open an index")
-        read = read_labelled(labelled)
-        judging = ChosenJudges(self.passages, self.claims)
-        index = self._index
-        roles = offline_roles(index.tokenizer, index.statistics(), index.embedder, judging)
-        judge = judging.claims if read.kind == "claim" else judging.passages
-        if judge is not None and read.rows:
-            judge.read(read.rows[0].text, [read.rows[0].passage])
-        report: CalibrationReport | ClaimReport
-        if read.kind == "claim":
-            report = calibrate_claims(read, roles.evaluator, self._claims_name, progress)
-        else:
-            report = calibrate_grading(read, roles.grader, risk, self._grader_name, progress)
+        read, index = read_labelled(labelled), self._index
+        roles = offline_roles(index.tokenizer, index.statistics(), index.embedder, ChosenJudges(self.passages))
+        if self.passages is not None and read.rows:
+            self.passages.read(read.rows[0].question, [read.rows[0].passage])
+        report = calibrate_grading(read, roles.grader, risk, self._grader_name, progress)
         found = harms(report)
         if found and not (accept(found) if callable(accept) else accept):
             return report, None
-        return report, self._files.store(report.calibration)
+        return report, self._file.store(report.calibration)
 
     @property
     def _grader_name(self) -> str:
@@ -214,13 +188,6 @@ class JudgeService:
         reader = self.passages or (views.questions if views else None)
         names = [embedder.name if embedder else "words", *([reader.name] if reader else [])]
         return "+".join((*names, hashlib.sha256(weights).hexdigest()[:_SHORTEST_NAME]))
-
-    @property
-    def _claims_name(self) -> str:
-        """The same for claims, which go by no encoder."""
-        from selfright.roles.evaluate.scoring import WEIGHTS
-
-        return "+".join(("words", *([self.claims.name] if self.claims else []), WEIGHTS))
 
 
 def _judge(handed: PairJudge | None, named: str | None, job: Literal["passages", "claims"]) -> PairJudge | None:

@@ -28,7 +28,7 @@ from selfright.wiring.encoders import is_fitted, pair_views
 if TYPE_CHECKING:
     from selfright.roles.abstain import CalibratedAbstainer
     from selfright.roles.analysis import TextAnalyzer
-    from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration
+    from selfright.roles.calibration.stored import GraderCalibration
     from selfright.roles.classify import OfflineClassifier
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.evidence_filter import OfflineEvidenceFilter
@@ -66,12 +66,11 @@ class Roles:
 @dataclass(frozen=True, slots=True)
 class ChosenJudges:
     """What judging rests on beside the weights that ship: judges of pairs that the user chose, of passages and of
-    claims, and the index's own calibrations."""
+    claims, and the index's own calibration."""
 
     passages: PairJudge | None = None
     claims: PairJudge | None = None
     calibration: "GraderCalibration | None" = None
-    claim_calibration: "ClaimCalibration | None" = None
 
 
 _SHIPPED = ChosenJudges()
@@ -127,7 +126,7 @@ def offline_roles(
     analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
     by_words, scorer = UnitScorer(analyzer), UnitScorer(analyzer, reader, likeness)
-    evaluator = LocalEvaluator(analyzer, ClaimNli(judging.claims, judging.claim_calibration, claims), reader)
+    evaluator = LocalEvaluator(analyzer, ClaimNli(judging.claims, claims), reader)
     trust = TrustFilter(analyzer, OfflineGrader(analyzer, reader=reader), by_words)
     fitted = judging.calibration or judging.passages  # a calibration was made with the network
     return OfflineRoles(

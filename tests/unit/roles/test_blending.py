@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from selfright.roles.calibration.fitting import fit_blend
 from selfright.roles.calibration.measures import auc
-from selfright.roles.calibration.stored import UNCALIBRATED, UNCALIBRATED_CLAIMS
+from selfright.roles.calibration.stored import UNCALIBRATED
 from selfright.roles.scoring import Blend, log_odds, read_blend
 
+EVEN = Blend({"words": 0.5, "judge": 0.5})
 FINITE = st.floats(-30, 30, allow_nan=False)
 ROWS = st.lists(st.tuples(FINITE, FINITE, st.integers(0, 1)), min_size=1, max_size=60)
 
@@ -43,15 +44,15 @@ def test_a_blend_by_hand() -> None:
 
 
 def test_without_rows_worth_the_name_the_weights_stay() -> None:
-    held = fit_blend([{"words": 0.0, "judge": 0.0}] * 20, [0, 1] * 10, UNCALIBRATED_CLAIMS)
-    assert held.weights == pytest.approx(UNCALIBRATED_CLAIMS.weights, abs=1e-3)
+    held = fit_blend([{"words": 0.0, "judge": 0.0}] * 20, [0, 1] * 10, EVEN)
+    assert held.weights == pytest.approx(EVEN.weights, abs=1e-3)
     assert held.intercept == pytest.approx(0.0, abs=1e-3)
 
 
 @pytest.mark.parametrize("scale", [0.05, 1.0, 3.0])
 def test_rows_tell_who_is_worth_more_on_whatever_scale_a_judge_speaks(scale: float) -> None:
     said, labels = drawn(2_000, words=0.2, judge=1.0, scale=scale)
-    found = fit_blend(said[:1_000], labels[:1_000], UNCALIBRATED_CLAIMS)
+    found = fit_blend(said[:1_000], labels[:1_000], EVEN)
     assert found.weights["judge"] * scale > 2 * found.weights["words"] > 0
     together = [found(row) for row in said[1_000:]]
     for name in ("words", "judge"):
@@ -61,7 +62,7 @@ def test_rows_tell_who_is_worth_more_on_whatever_scale_a_judge_speaks(scale: flo
 
 def test_a_judge_that_is_wrong_counts_nothing_and_is_not_turned_round() -> None:
     said, labels = drawn(1_000, words=0.7, judge=-0.7)
-    found = fit_blend(said, labels, UNCALIBRATED_CLAIMS)
+    found = fit_blend(said, labels, EVEN)
     assert found.weights["judge"] == 0.0
     assert found.weights["words"] > 0.5
 

@@ -1,4 +1,4 @@
-"""A judge of claims that the user chose, and a calibration, beside what can be seen in words."""
+"""A judge of claims that the user chose, beside what can be seen in words."""
 
 import asyncio
 import math
@@ -16,10 +16,8 @@ from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evalu
 from selfright.domain.passages import Hit, Language
 from selfright.domain.text import language_of
 from selfright.roles import reading
-from selfright.roles.calibration.stored import ClaimCalibration, Origin
 from selfright.roles.evaluate.nli import CHARACTERS, MOST_CLAIMS, ClaimNli, stretch
 from selfright.roles.evaluate.offline import LocalEvaluator
-from selfright.roles.scoring import Blend, Curve
 from selfright.roles.visible_text import sources
 from tests.support.texts import analyzer, hits, passage
 
@@ -56,7 +54,6 @@ class Broken(Entailing):
 def judged(
     *sentences: str,
     judge: Entailing | None = None,
-    own: ClaimCalibration | None = None,
     reader: Entailing | None = None,
     among: Sequence[Hit] = (),
 ) -> Evaluation:
@@ -64,19 +61,12 @@ def judged(
     language = language_of(sentences[0])
     evidence = tuple(among or hits(LAMP, HORN))
     request = EvaluationRequest(QUESTION, Draft(compose(said), said), language, QueryClass.QUESTION, evidence)
-    return asyncio.run(LocalEvaluator(READ, ClaimNli(judge, own, reader)).evaluate(request))
+    return asyncio.run(LocalEvaluator(READ, ClaimNli(judge, reader)).evaluate(request))
 
 
 def claim(sentence: str, **judging: object) -> Claim:
     (found,) = judged(sentence, **judging).claims  # type: ignore[arg-type]
     return found
-
-
-def calibration(scores: tuple[float, ...], probabilities: tuple[float, ...], blend: Blend | None) -> ClaimCalibration:
-    return ClaimCalibration(Curve(scores, probabilities), Origin("2026-01-01", 4, 2, "", "", None), blend)
-
-
-STRAIGHT = ((0.0, 1.0), (0.0, 1.0))
 
 
 def test_what_is_said_in_other_words_is_supported_when_the_judge_says_so_and_by_the_passage_it_names() -> None:
@@ -152,18 +142,6 @@ def test_what_ships_is_not_asked_of_quotations_and_reads_two_passages() -> None:
     judged(CLOSE, "The keeper polishes the lens.", reader=quoting, among=hits(LAMP, HORN, KOREAN))
     assert {text for text, _ in quoting.seen} == {CLOSE}
     assert len(quoting.seen) <= 2
-
-
-def test_a_calibration_says_what_words_and_judge_are_worth() -> None:
-    words = calibration(*STRAIGHT, None)
-    assert claim(CLOSE, own=words).score == pytest.approx(claim(CLOSE).score or 0, abs=1e-3)
-    doubting = calibration((0.0, 1.0), (0.1, 0.2), None)
-    assert (claim(CLOSE, own=doubting).score or 1) < 0.2
-    judge_alone = calibration(*STRAIGHT, Blend({"words": 0.0, "judge": 1.0}))
-    assert claim(REWORDED, judge=Entailing("lamp"), own=judge_alone).score == pytest.approx(
-        1 / (1 + math.exp(-6)), abs=1e-3
-    )
-    assert claim("The keeper polishes the lens.", own=doubting).score == 1.0
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf])

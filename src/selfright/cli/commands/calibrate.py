@@ -14,7 +14,7 @@ from selfright.cli.commands.options import index_option, json_option, opening, s
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
     from selfright.roles.calibration.measures import Point
-    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport, Opinions
+    from selfright.roles.calibration.refit import CalibrationReport, Opinions
 
 _PATH = click.Path(path_type=Path)
 _COVERAGES = tuple(i / 10 for i in range(1, 11))
@@ -33,7 +33,7 @@ _FIGURES = (("AUC", "auc"), ("Brier", "brier"), ("ECE (equal mass)", "ece_mass")
         type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
         default=0.1,
         show_default=True,
-        help="Allowed share of wrong sets among those called correct, and of helpful sets lost. Not used for claims.",
+        help="Allowed share of wrong sets among those called correct, and of helpful sets lost.",
     ),
     click.option("--yes", is_flag=True, help="Store it even if judging gets worse, without asking."),
     set_option,
@@ -42,11 +42,10 @@ _FIGURES = (("AUC", "auc"), ("Brier", "brier"), ("ECE (equal mass)", "ece_mass")
 def calibrate(selfright: "Selfright", labelled: Path, out: Path | None, risk: float, yes: bool, as_json: bool) -> None:
     """Fit grading to your documents, from rows {"question", "passage", "label": 0|1}.
 
-    Rows {"claim", "passage", "label"} fit the judging of answers instead: 1 if the passage supports the claim. A
-    custom judge (settings passage_judge, claim_judge) is weighted against the built-in signals. The result is stored
-    in the index and used from then on, also by a running service. If a figure gets worse on rows left out of the fit,
-    the labels look swapped, or every question would get the same verdict, it is stored only after a question. Label
-    the passages that a search returns, several for each question, so that the figures reflect real use.
+    A custom judge (setting passage_judge) is weighted against the built-in signals. The result is stored in the index
+    and used from then on, also by a running service. If a figure gets worse on rows left out of the fit, the labels
+    look swapped, or every question would get the same verdict, it is stored only after a question. Label the passages
+    that a search returns, several for each question, so that the figures reflect real use.
     """
     from selfright.cli.plots import NEEDS
     from selfright.cli.progress import bar
@@ -79,26 +78,21 @@ def _confirm(found: Sequence[str]) -> bool:
     return click.confirm("store it all the same?", default=False, err=True)
 
 
-def _lines(report: "CalibrationReport | ClaimReport") -> Iterator[str]:
-    from selfright.roles.calibration.refit import CalibrationReport
-
+def _lines(report: "CalibrationReport") -> Iterator[str]:
     origin = report.calibration.origin
-    graded = isinstance(report, CalibrationReport)
-    texts = f"passages of {origin.questions:,} questions" if graded else f"passages beside {origin.questions:,} claims"
-    yield f"{origin.rows:,} {texts}; curve: {report.method}"
+    yield f"{origin.rows:,} passages of {origin.questions:,} questions; curve: {report.method}"
     if report.opinions:
-        yield from _judge_lines(report.opinions, "signals" if graded else "words")
+        yield from _judge_lines(report.opinions)
     yield click.style(f"{'':18} {'before':>8} {'after':>8}", bold=True)
     for name, field in _FIGURES:
         yield f"{name:18} {getattr(report.before, field):8.3f} {getattr(report.after, field):8.3f}"
-    yield f"'after' is measured on {'questions' if graded else 'claims'} that the curve had not seen"
-    if isinstance(report, CalibrationReport):
-        yield from _set_lines(report)
+    yield "'after' is measured on questions that the curve had not seen"
+    yield from _set_lines(report)
 
 
-def _judge_lines(found: "Opinions", others: str) -> Iterator[str]:
+def _judge_lines(found: "Opinions") -> Iterator[str]:
     yield (
-        f"your judge read {found.rows:,} of the rows below: AUC of {others} {found.without:.3f}, "
+        f"your judge read {found.rows:,} of the rows below: AUC of the signals {found.without:.3f}, "
         f"of the judge {found.judge:.3f}, of both {found.together:.3f}"
     )
     if found.weighed_on:
@@ -123,26 +117,22 @@ def _set_lines(report: "CalibrationReport") -> Iterator[str]:
         yield f"  {shares.verdict:<10} {shares.share:5.0%} of the questions{helping}"
 
 
-def _figures(report: "CalibrationReport | ClaimReport") -> dict[str, Any]:
+def _figures(report: "CalibrationReport") -> dict[str, Any]:
     """What ``--json`` says. JSON knows no NaN: a figure that the rows do not yield is null."""
     from pydantic import TypeAdapter
 
-    from selfright.roles.calibration.refit import CalibrationReport
-
-    kind = "passages" if isinstance(report, CalibrationReport) else "claims"
     found: dict[str, Any] = {
-        kind: {"before": report.before, "after": report.after},
+        "passages": {"before": report.before, "after": report.after},
         "method": report.method,
         "reliability": {"before": report.reliability_before, "after": report.reliability_after},
         "calibration": report.calibration.as_json(),
+        "sets": {"before": report.sets_before, "after": report.sets_after},
+        "risk_coverage": {"aurc": report.aurc, "points": _sample(report)},
+        "verdicts": report.verdicts,
+        "thresholds_fitted": report.thresholds_fitted,
     }
     if report.opinions:
         found["judge"] = report.opinions
-    if isinstance(report, CalibrationReport):
-        found["sets"] = {"before": report.sets_before, "after": report.sets_after}
-        found["risk_coverage"] = {"aurc": report.aurc, "points": _sample(report)}
-        found["verdicts"] = report.verdicts
-        found["thresholds_fitted"] = report.thresholds_fitted
     plain: dict[str, Any] = json.loads(TypeAdapter(dict[str, Any]).dump_json(found))
     return plain
 
@@ -153,32 +143,29 @@ def _sample(report: "CalibrationReport") -> list["Point"]:
     return list(dict.fromkeys(points))
 
 
-def _write_files(out: Path, report: "CalibrationReport | ClaimReport", figures: dict[str, Any]) -> list[Path]:
+def _write_files(out: Path, report: "CalibrationReport", figures: dict[str, Any]) -> list[Path]:
     from selfright.cli.plots import line_plot
-    from selfright.roles.calibration.refit import CalibrationReport
 
     tables = {"before": report.reliability_before, "after": report.reliability_after}
-    graded = isinstance(report, CalibrationReport)
+    risk = report.calibration.origin.risk
     contents = {
-        report.calibration.file: json.dumps(figures, indent=1) + "\n",
-        "reliability.svg" if graded else "claim-reliability.svg": line_plot(
+        "calibration.json": json.dumps(figures, indent=1) + "\n",
+        "reliability.svg": line_plot(
             "Reliability: what was said and what came true",
-            f"probability given to a {'passage' if graded else 'claim'}",
-            f"share that really {'helps' if graded else 'is supported'}",
+            "probability given to a passage",
+            "share that really helps",
             {name: [(bin_.said, bin_.came_true) for bin_ in table] for name, table in tables.items()},
             guide=((0, 0), (1, 1)),
         ),
-    }
-    if isinstance(report, CalibrationReport):
-        risk = report.calibration.origin.risk or 0.0
-        contents["risk-coverage.svg"] = line_plot(
+        "risk-coverage.svg": line_plot(
             "Risk and coverage",
             "share of questions answered",
             "share of them without help",
             {"risk of what is answered": [(point.coverage, point.risk) for point in report.curve]},
             guide=((0, risk), (1, risk)),
             marks="-",
-        )
+        ),
+    }
     out.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
         (out / name).write_text(content, encoding="utf-8")

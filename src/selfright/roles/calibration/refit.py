@@ -1,7 +1,4 @@
-"""Judged pairs and claims → calibrations of the grader and of what evidence is said to support.
-
-Each comes with figures that tell whether it was worth it.
-"""
+"""Judged pairs → a calibration of the grader, with figures that tell whether it was worth it."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -11,7 +8,7 @@ import numpy as np
 
 from selfright.domain.errors import InputError
 from selfright.roles.calibration.effects import Effect
-from selfright.roles.calibration.fitting import certify_threshold, fit_blend, fit_curve, keeping
+from selfright.roles.calibration.fitting import certify_threshold, fit_curve, keeping
 from selfright.roles.calibration.measures import (
     Array,
     Bin,
@@ -23,7 +20,7 @@ from selfright.roles.calibration.measures import (
     reliability,
     risk_coverage,
 )
-from selfright.roles.calibration.stored import UNCALIBRATED_CLAIMS, ClaimCalibration, GraderCalibration, Origin
+from selfright.roles.calibration.stored import GraderCalibration, Origin
 from selfright.roles.scoring import Blend, Curve
 
 FEWEST_ROWS = 20
@@ -47,7 +44,7 @@ def check_enough(labels: Sequence[int]) -> None:
 
 
 def is_for_weights(text: str) -> bool:
-    """Whether a question's or a claim's rows tell weights (about half of them do) instead of curves and thresholds.
+    """Whether a question's rows tell weights (about half of them do) instead of curves and thresholds.
 
     Curves and thresholds need rows that shaped nothing of the score. The text decides, not its place in the file.
     """
@@ -76,7 +73,7 @@ class JudgedSet:
 class Opinions:
     """What a judge of the user's own is worth: AUC of what is seen without it, of the judge, and of both, on ``rows``.
 
-    ``weighed_on`` questions or claims told the weights; none of them is among these rows. 0: too few to tell.
+    ``weighed_on`` questions told the weights; none of them is among these rows. 0: too few to tell.
     """
 
     rows: int
@@ -205,80 +202,10 @@ def _verdicts(calibration: GraderCalibration, s: Array, helps: Array) -> tuple[S
     )
 
 
-_WORDS = Blend({"words": 1.0})
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRow:
-    """A labelled claim; ``opinions`` are what words say of it and, where there is one, a judge: log-odds by name."""
-
-    claim: str
-    label: int
-    opinions: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimReport:
-    """What came of it. "After" figures are of claims that the curve measured there had not seen.
-
-    ``method`` is ``platt`` or ``isotonic``; ``opinions`` compare words and judge, where the user has one.
-    """
-
-    calibration: ClaimCalibration
-    method: str
-    before: Quality
-    after: Quality
-    reliability_before: tuple[Bin, ...]
-    reliability_after: tuple[Bin, ...]
-    effect: Effect
-    opinions: Opinions | None
-
-
-def refit_claims(rows: Sequence[ClaimRow], origin: Origin) -> ClaimReport:
-    """A curve, and what the judge counts beside the words. Raises ``InputError`` for too few rows."""
-    check_enough([row.label for row in rows])
-    weighed = [row for row in rows if "judge" in row.opinions and is_for_weights(row.claim)]
-    rest = [row for row in rows if not is_for_weights(row.claim)]
-    judge = None
-    if all(enough([row.label for row in part]) for part in (weighed, rest)):
-        judge = fit_blend([row.opinions for row in weighed], [row.label for row in weighed], UNCALIBRATED_CLAIMS)
-        rows = rest
-    p = np.array([_together(row.opinions, judge or UNCALIBRATED_CLAIMS) for row in rows])
-    y = np.array([float(row.label) for row in rows])
-    names = [row.claim for row in rows]
-    curve, method, after = fit_curve(p, y, names)
-    questions = len({row.claim for row in weighed}) if judge else 0
-    return ClaimReport(
-        ClaimCalibration(curve, origin, judge),
-        method,
-        quality(p, y),
-        quality(after, y),
-        reliability(p, y),
-        reliability(after, y),
-        Effect.of(p, after, y, names),
-        _claim_opinions(rows, p, questions),
-    )
-
-
-def _together(opinions: Mapping[str, float], judge: Blend) -> float:
-    return judge(opinions) if "judge" in opinions else _WORDS(opinions)
-
-
-def _claim_opinions(rows: Sequence[ClaimRow], p: Array, weighed_on: int) -> Opinions | None:
-    places = [i for i, row in enumerate(rows) if "judge" in row.opinions]
-    if not places:
-        return None
-    labels = [rows[i].label for i in places]
-    words, judge = (auc([rows[i].opinions[name] for i in places], labels) for name in ("words", "judge"))
-    return Opinions(len(places), weighed_on, words, judge, auc(p[places], labels))
-
-
-def harms(report: CalibrationReport | ClaimReport) -> tuple[str, ...]:
+def harms(report: CalibrationReport) -> tuple[str, ...]:
     """One sentence for labels that look swapped, for each figure of rows left out of the fit that got worse beyond
     chance, and for thresholds that give every question the same verdict; none where the calibration is safe to store.
     """
-    if isinstance(report, ClaimReport):
-        return report.effect.harms("claims")
     found = report.effect.harms("passages")
     if report.thresholds_fitted:
         found += report.sets_effect.harms("questions")

@@ -5,10 +5,10 @@ threshold does not depend on the curve, which the same rows shaped.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, TypeVar
+from typing import Any
 
 from selfright.domain.errors import SettingsError
 from selfright.domain.judgements import Verdict
@@ -17,11 +17,8 @@ from selfright.roles.scoring import Blend, Curve, read_blend
 VERSION = 1
 _MOST_POINTS = 200
 
-_Calibration = TypeVar("_Calibration")
-
 # A judge of the user's own, before any rows have told what it is worth: as much as the signals.
 UNCALIBRATED = Blend({"signals": 0.5, "judge": 0.5, "behind": 0.0})
-UNCALIBRATED_CLAIMS = Blend({"words": 0.5, "judge": 0.5})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +26,7 @@ class Origin:
     """What a calibration was made from: ``made`` is a date (ISO 8601), ``sha256`` that of the rows' file.
 
     ``grader`` names the weights, encoder and networks whose scores were calibrated; of other scores the curves know
-    nothing. ``questions`` are questions or claims; ``risk`` is None where no threshold was chosen.
+    nothing.
     """
 
     made: str
@@ -37,7 +34,7 @@ class Origin:
     questions: int
     sha256: str
     grader: str
-    risk: float | None
+    risk: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +44,6 @@ class GraderCalibration:
     ``certified`` tells whether ``upper`` is proven for the stated risk, or only what the curve says. ``judge`` is what
     the user's own judge counts beside the signals, None without one, or when the rows were too few to tell.
     """
-
-    file: ClassVar[str] = "calibration.json"
 
     passages: Curve
     sets: Curve
@@ -69,31 +64,6 @@ class GraderCalibration:
         return {"version": VERSION, **asdict(self)}
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimCalibration:
-    """A curve for the probability that evidence supports a claim; ``judge`` as in ``GraderCalibration``."""
-
-    file: ClassVar[str] = "claim-calibration.json"
-
-    claims: Curve
-    origin: Origin
-    judge: Blend | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The JSON form."""
-        return {"version": VERSION, **asdict(self)}
-
-
-def read_claim_calibration(stored: Mapping[str, Any], where: str) -> ClaimCalibration:
-    """As ``read_calibration``."""
-
-    def read() -> ClaimCalibration:
-        judge = read_blend(stored["judge"], UNCALIBRATED_CLAIMS) if stored.get("judge") else None
-        return ClaimCalibration(_curve(stored["claims"]), Origin(**stored["origin"]), judge)
-
-    return _read(read, stored, where)
-
-
 def read_calibration(stored: Mapping[str, Any], where: str) -> GraderCalibration:
     """A calibration from its JSON form; ``where`` names the file in errors.
 
@@ -101,7 +71,9 @@ def read_calibration(stored: Mapping[str, Any], where: str) -> GraderCalibration
     work with a calibration that was damaged or edited into nonsense.
     """
 
-    def read() -> GraderCalibration:
+    try:
+        if stored["version"] != VERSION:
+            raise ValueError(f"its version is {stored['version']!r}, and {VERSION} is expected")
         found = GraderCalibration(
             _curve(stored["passages"]),
             _curve(stored["sets"]),
@@ -114,21 +86,12 @@ def read_calibration(stored: Mapping[str, Any], where: str) -> GraderCalibration
         )
         if found.lower > found.upper:
             raise ValueError("its lower threshold is above the upper one")
-        return found
-
-    return _read(read, stored, where)
-
-
-def _read(read: Callable[[], _Calibration], stored: Mapping[str, Any], where: str) -> _Calibration:
-    try:
-        if stored["version"] != VERSION:
-            raise ValueError(f"its version is {stored['version']!r}, and {VERSION} is expected")
-        return read()
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SettingsError(
             f"{where} cannot be used as a calibration ({type(error).__name__}: {error}); "
             "run 'selfright calibrate' again, or delete the file to go back to the shipped calibration"
         ) from None
+    return found
 
 
 def _curve(stored: Mapping[str, Any]) -> Curve:

@@ -10,7 +10,6 @@ from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Language
 from selfright.domain.ports import PairJudge
 from selfright.domain.text import language_of
-from selfright.roles.calibration.stored import UNCALIBRATED_CLAIMS, ClaimCalibration
 from selfright.roles.evaluate.claims import ClaimFacts, JudgedClaim
 from selfright.roles.evaluate.scoring import UNSUPPORTED, words_support
 from selfright.roles.reading import WINDOWS, read_pairs, space_out
@@ -26,6 +25,7 @@ QUOTED = 0.95  # a claim with this share of the evidence's words is a quotation,
 # By ``training/claims_read.py``, mean of sixteen sets: AUC 0.657 by words, 0.776 by the network, 0.778 by both; of
 # mtrag's faithful answers 55 % count as supported (42 % by words), of the others 11 %.
 WORDS_AND_READER = Blend({"words": 0.5, "reader": 0.75}, 0.0)
+OWN_AND_JUDGE = Blend({"own": 0.5, "judge": 0.5})
 
 # Set by hand: networks call much a contradiction that is merely about something else.
 _DENIED = 0.8
@@ -41,13 +41,12 @@ class ClaimNli:
     """
 
     judge: PairJudge | None = None
-    calibration: ClaimCalibration | None = None
     reader: PairJudge | None = None
 
     def __call__(self, facts: Sequence[ClaimFacts], sources: Sequence[Source]) -> list[ClaimFacts]:
         """The facts with ``judged``; unchanged where nobody has a say."""
         quoted = all(fact.verbatim or fact.coverage >= QUOTED for fact in facts)
-        if self.judge is None and self.calibration is None and (self.reader is None or quoted):
+        if self.judge is None and (self.reader is None or quoted):
             return list(facts)
         open_ones = [i for i, fact in enumerate(facts) if not fact.verbatim]
         read = set(open_ones[:MOST_CLAIMS])
@@ -56,16 +55,10 @@ class ClaimNli:
             for i, fact in enumerate(facts)
         ]
 
-    def opinions(self, fact: ClaimFacts, sources: Sequence[Source]) -> dict[str, float]:
-        """What ships and what the user's judge say of a claim, as log-odds; the judge's only where it was asked."""
-        found = self._read(self.judge, fact, sources)
-        judge = {"judge": max(one.score for _, one in found)} if found else {}
-        return {"words": log_odds(self._own(fact, sources).support), **judge}
-
     def _own(self, fact: ClaimFacts, sources: Sequence[Source]) -> JudgedClaim:
         """By words and by the network that ships."""
         words = words_support(fact)
-        found = self._read(self.reader, fact, sources, SHIPPED_PASSAGES, WINDOWS)
+        found = self.read(self.reader, fact, sources, SHIPPED_PASSAGES, WINDOWS)
         if not found:
             return JudgedClaim(words)
         best, said = max(found, key=lambda pair: pair[1].score)
@@ -76,18 +69,16 @@ class ClaimNli:
 
     def _judge(self, fact: ClaimFacts, sources: Sequence[Source], *, ask: bool, quoted: bool) -> JudgedClaim:
         own = self._own(fact, sources) if ask and not quoted else JudgedClaim(words_support(fact))
-        found = self._read(self.judge, fact, sources) if ask else []
+        found = self.read(self.judge, fact, sources) if ask else []
         if not found:
-            return replace(own, support=self.calibration.claims(own.support)) if self.calibration else own
+            return own
         best, said = max(found, key=lambda pair: pair[1].score)
-        blend = (self.calibration.judge if self.calibration else None) or UNCALIBRATED_CLAIMS
-        together = blend({"words": log_odds(own.support), "judge": said.score})
-        support = self.calibration.claims(together) if self.calibration else together
+        support = OWN_AND_JUDGE({"own": log_odds(own.support), "judge": said.score})
         near = set(fact.passage_ids)
         denied = said.score < 0 and any(one.denies >= _DENIED and source.passage.id in near for source, one in found)
         return JudgedClaim(support, denied, best.passage.id if said.score >= 0 else "")
 
-    def _read(
+    def read(
         self,
         judge: PairJudge | None,
         fact: ClaimFacts,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from selfright.domain.answers import Draft, EvaluationRequest
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
-from selfright.domain.passages import Hit, Language, Passage
+from selfright.domain.passages import Language
 from selfright.domain.ports import PairJudge
 from selfright.domain.text import sentence_spans
 from selfright.roles.analysis import TextAnalyzer
@@ -33,8 +33,8 @@ _MOST_CLAIMS = 40
 class LocalEvaluator:
     """Judges an answer by what networks read in it beside the evidence and the question (port ``Evaluator``).
 
-    ``nli`` has the last word on claims: the network that ships, a judge that the user chose, an index's own
-    calibration. ``reader`` says how probably each part of the question is answered.
+    ``nli`` has the last word on claims: the network that ships, and a judge that the user chose. ``reader`` says how
+    probably each part of the question is answered.
     """
 
     def __init__(self, analyzer: TextAnalyzer, nli: ClaimNli | None = None, reader: PairJudge | None = None) -> None:
@@ -45,15 +45,6 @@ class LocalEvaluator:
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """The judgement, with ``source=local``. Deterministic; raises nothing of its own."""
         return with_concerns(await asyncio.to_thread(self._evaluate, request), request)
-
-    def opinions(self, claim: str, passage: Passage) -> dict[str, float] | None:
-        """What words, and a judge of the user's own, say of a claim beside a passage, as log-odds; to calibrate.
-
-        None where the passage says it word for word, for then nobody is asked.
-        """
-        evidence = sources((), (Hit(passage, 1.0),))
-        fact = claim_facts(claim, evidence, self._analyzer)
-        return None if fact.verbatim else self._nli.opinions(fact, evidence)
 
     def _evaluate(self, request: EvaluationRequest) -> Evaluation:
         if request.query_class is QueryClass.CHITCHAT and request.draft.text.strip():
