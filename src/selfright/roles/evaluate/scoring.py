@@ -15,7 +15,6 @@ BIAS, COVERAGE, ANYWHERE = -2.6, 4.5, 1.0
 NAMES_MISSING, NUMBERS_MISSING, NUMBER_CONFLICT, NEGATION_CONFLICT = -1.2, -2.5, -1.5, -3.5
 SUPPORTED, UNSUPPORTED = 0.5, 0.35
 
-WEIGHTS = "claims-6"  # what a calibration was made for: another number with other weights
 
 # An answer to something else counts at most this, however well it is supported: less than ``quality_threshold``.
 MISSED = 0.49
