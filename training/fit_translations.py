@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kiwipiepy import Kiwi
 from numpy.typing import NDArray
 
 from selfright.models.encoder import E5
 from selfright.models.files import tokenizer
-from selfright.retrieval.korean import Morpheme, content_morphemes
+from selfright.retrieval.korean import CONTENT
 from selfright.retrieval.tokenizer import BilingualTokenizer, is_stop_word
 
 SETS = (
@@ -43,6 +44,7 @@ SHORTEST = {"ko": 2, "en": 3}  # letters of a translation; shorter ones stand in
 _WORD = re.compile(r"(?<![\w.'-])[A-Za-z][a-z'-]{1,17}(?![\w'-])|(?<![\w.'-])[A-Z]{2,10}(?![\w'-])")  # no names in code
 _PIECE = re.compile(r"▁?([가-힣]{2,})")
 _HANGUL = re.compile("[가-힣]")
+KIWI: Any = Kiwi(model_type="cong", load_multi_dict=False, integrate_allomorph=False)  # as the tokenizer has it
 
 Array = NDArray[np.float32]
 
@@ -81,13 +83,19 @@ def pieces() -> Iterator[str]:
             yield found[1]
 
 
+def content_morphemes(text: str) -> list[Any]:
+    """The morphemes of a text that become terms, with their kinds; compounds are left to the tokenizer."""
+    found = (morpheme for line in text.splitlines() for morpheme in KIWI.tokenize(line))
+    return [each for each in found if each.tag.startswith(CONTENT) and _HANGUL.match(each.form)]
+
+
 def counted(data: Path, folders: list[Path]) -> tuple[dict[str, str], list[str]]:
     """Korean terms with the form that is embedded (verbs and adjectives in their dictionary form), English words."""
     korean, english = Counter[str](), Counter[str]()
     kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
     seen = set()
 
-    def note(morphemes: list[Morpheme], often: int = 1) -> None:
+    def note(morphemes: list[Any], often: int = 1) -> None:
         for morpheme in morphemes:
             korean[morpheme.form] += often
             kinds[morpheme.form][morpheme.tag] += 1

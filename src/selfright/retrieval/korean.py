@@ -26,7 +26,7 @@ _HANGUL_RUN = re.compile(r"[\uac00-\ud7a3]+")
 _PREFERENCE = 5.0
 
 # Content: nouns (not pronouns), verb and adjective stems, roots, adverbs, foreign words in Hangul.
-_CONTENT = ("NNG", "NNP", "NNB", "NR", "VV", "VA", "XR", "MAG")
+CONTENT = ("NNG", "NNP", "NNB", "NR", "VV", "VA", "XR", "MAG")
 _NOMINAL = ("NNG", "NNP", "XPN", "XSN", "XR")  # what a compound noun is made of
 _MAX_COMPOUND = 5  # morphemes; longer runs are mis-analysed text rather than words
 
@@ -110,19 +110,6 @@ class KoreanMorphemes:
         return found
 
 
-class Morpheme(Protocol):
-    """A morpheme as Kiwi gives it: its written form, and what kind it is (NNG, VV …)."""
-
-    form: str
-    tag: str
-
-
-def content_morphemes(text: str) -> list[Morpheme]:
-    """The morphemes of a text that become terms, with their kinds; compounds are left to ``KoreanMorphemes``."""
-    found = (morpheme for line in _lines(text) for morpheme in _analyse(line.group(), ()))
-    return [each for each in found if each.tag.startswith(_CONTENT) and _HANGUL_RUN.match(each.form)]
-
-
 def _lines(text: str) -> Iterator[re.Match[str]]:
     return (line for line in _LINE.finditer(text) if _HANGUL_RUN.search(line.group()))
 
@@ -136,7 +123,7 @@ def _content(morphemes: Sequence[Any]) -> Iterator[Term]:
             run = []
         if morpheme.tag in _NOMINAL:
             run.append(morpheme)
-        if morpheme.tag.startswith(_CONTENT) and _HANGUL_RUN.match(morpheme.form):
+        if morpheme.tag.startswith(CONTENT) and _HANGUL_RUN.match(morpheme.form):
             yield morpheme.start, morpheme.form
     yield from _compound(run)
 
