@@ -140,7 +140,10 @@ def _use_threads(count: int) -> None:
 def _calibrate(index: Any, lists: int, source: Source) -> Approximation:
     """The fewest candidates and probes that bring the wanted recall, or else the most, and the recall they bring."""
     queries, own = _queries(source)
-    nearest = _exact(queries, source)
+    exhaustive = importlib.import_module("faiss.contrib.exhaustive_search")
+    blocks = (block for _, block in source.vectors.read_all(source.rows, source.sums))
+    # One more than wanted, for one of them may be the query itself.
+    _, nearest = exhaustive.knn_ground_truth(queries, blocks, _NEAREST + 1, faiss().METRIC_INNER_PRODUCT, ngpu=0)
     truth = [set(places[places != self_][:_NEAREST]) for places, self_ in zip(nearest, own, strict=True)]
 
     def recall(probes: int, candidates: int) -> float:
@@ -169,20 +172,6 @@ def _queries(source: Source) -> "tuple[NDArray[np.float32], NDArray[np.int64]]":
     queries /= np.maximum(np.linalg.norm(queries, axis=1, keepdims=True), 1e-9)
     own = np.concatenate([first, first, np.full(len(between), -1)])
     return np.ascontiguousarray(queries, dtype=np.float32), own
-
-
-def _exact(queries: "NDArray[np.float32]", source: Source) -> "NDArray[np.int64]":
-    """The places of the true nearest, ``(queries, 11)``, unordered: one of them may be the query itself."""
-    scores = np.empty((len(queries), 0), dtype=np.float32)
-    places = np.empty((len(queries), 0), dtype=np.int64)
-    for start, block in source.vectors.read_all(source.rows, source.sums):
-        here = np.broadcast_to(np.arange(start, start + len(block)), (len(queries), len(block)))
-        scores, places = np.hstack([scores, queries @ block.T]), np.hstack([places, here])
-        if scores.shape[1] > _NEAREST + 1:
-            best = np.argpartition(-scores, _NEAREST, axis=1)[:, : _NEAREST + 1]
-            scores = np.take_along_axis(scores, best, axis=1)
-            places = np.take_along_axis(places, best, axis=1)
-    return places
 
 
 def _spread(count: int, wanted: int) -> "NDArray[np.int64]":
