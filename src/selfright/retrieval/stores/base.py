@@ -33,7 +33,7 @@ class IndexReader(TermStatistics, Protocol):
         """What ``task`` finds for ``request``; it may be run more than once."""
 
 
-class StoreBase(Store, ABC):
+class StoreBase(FusedSearch, Store, ABC):
     """Retriever, library and term statistics over what an engine reads; closed by ``with``."""
 
     abilities: Abilities = Abilities()
@@ -46,10 +46,10 @@ class StoreBase(Store, ABC):
         tokenizer: Tokenizer,
         embedder: Embedder | None,
     ) -> None:
+        super().__init__(reader.read, tokenizer, embedder, fusion_named("adaptive", embedder=embedder))
         self.embedder = embedder
-        self._meta, self._contents, self._index, self._tokenizer = meta, contents, reader, tokenizer
+        self._meta, self._contents, self._index = meta, contents, reader
         self._preparer = Preparer(tokenizer, embedder)
-        self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @abstractmethod
     def _counts(self) -> IndexCounts: ...
@@ -68,19 +68,11 @@ class StoreBase(Store, ABC):
 
     def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> FusedSearch:
         """A retriever over this index that fuses in another way, or knows names in the other language."""
-        return FusedSearch(self._index.read, self._tokenizer, self.embedder, fusion, lexicon)
+        return FusedSearch(self._read, self._tokenizer, self.embedder, fusion, lexicon)
 
     def idf(self, terms: Sequence[str]) -> list[float]:
         """How rare terms are; see ``TermStatistics``."""
         return self._index.idf(terms) if terms else []
-
-    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
-        """The ``k`` best passages, best first; from all collections when none is named."""
-        return await self._search.search(query, k, collections)
-
-    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
-        """The same for each query, in order; several are worked on at the same time."""
-        return await self._search.search_many(queries, k, collections)
 
     def fill(self, progress: "Progress | None" = None, stop: Callable[[], bool] = lambda: False) -> int:
         """Makes the vectors that passages wait for, and commits batch by batch until ``stop`` says so; how many wait
