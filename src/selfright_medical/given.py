@@ -1,6 +1,5 @@
 """Facts set by hand, as they would be if they had been read from a message."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from selfright.domain.errors import InputError
@@ -11,6 +10,11 @@ from selfright_medical.wording import key_slot
 
 _PRESSURE = "blood_pressure"
 _SHOWN = 40
+# In these words a bare value is read as in a message, and what is expected of it.
+_PERSON = {
+    "age": (("aged {}", "{} old", "생후 {}", "{}"), "an age, such as 60, 60세 or 4 months"),
+    "pregnancy": (("{}", "{} pregnant", "임신 {}", "{} 중"), "pregnant, not pregnant, 12주 or 20 weeks"),
+}
 
 
 def read_given(slot: Slot) -> Slot:
@@ -18,51 +22,31 @@ def read_given(slot: Slot) -> Slot:
 
     Raises ``InputError`` for an age, pregnancy or measurement that cannot be read as one.
     """
-    if slot.name in ("age", "pregnancy"):
-        return _of_person(slot)
-    if slot.name in VALUES or slot.name == _PRESSURE:
-        return _measure(slot)
-    return key_slot(slot)
-
-
-def _of_person(slot: Slot) -> Slot:
-    said = _describe(slot)
-    fact = next(_ages(said) if slot.name == "age" else _pregnancies(said), None)
+    said = f"{slot.value} {slot.unit or ''}".strip()
+    if slot.name in _PERSON:
+        fact = _of_person(slot.name, said)
+        details = tuple(sorted({*slot.details, *fact.details})) if fact else ()
+        expected = _PERSON[slot.name][1]
+    elif slot.name in VALUES or slot.name == _PRESSURE:
+        fact, details = read_value(slot.name, said), slot.details
+        measure = VALUES.get(slot.name)
+        expected = "two numbers in mmHg, such as 120/80"
+        if measure is not None:
+            expected = f"a number from {measure.low:g} to {measure.high:g} {measure.unit}".rstrip()
+    else:
+        return key_slot(slot)
     if fact is None:
-        expected = {
-            "age": "an age, such as 60, 60세 or 4 months",
-            "pregnancy": "pregnant, not pregnant, 12주 or 20 weeks",
-        }
-        raise _refusal(slot, expected[slot.name])
-    details = tuple(sorted({*slot.details, *fact.details}))
+        raise InputError(f"'{slot.name}' cannot be '{slot.value[:_SHOWN]}'; expected {expected}")
     return replace(slot, value=fact.value, unit=fact.unit, negated=slot.negated or fact.negated, details=details)
 
 
-def _ages(said: str) -> Iterator[Slot]:
-    for text in (f"aged {said}", f"{said} old", f"생후 {said}", said):
-        yield from (fact for fact in read_person(text) if fact.name == "age" and fact.end - fact.start == len(text))
-
-
-def _pregnancies(said: str) -> Iterator[Slot]:
-    number = f"{said} weeks" if said.isdecimal() else said
-    for text in (said, f"{number} pregnant", f"임신 {said}", f"{said} 중"):
-        whole = (fact for fact in read_person(text) if text == said or fact.end - fact.start == len(text))
-        yield from (fact for fact in whole if fact.name == "pregnancy")
-
-
-def _measure(slot: Slot) -> Slot:
-    value = read_value(slot.name, _describe(slot))
-    if value is not None:
-        return replace(slot, value=value.value, unit=value.unit)
-    measure = VALUES.get(slot.name)
-    if measure is None:
-        raise _refusal(slot, "two numbers in mmHg, such as 120/80")
-    raise _refusal(slot, f"a number from {measure.low:g} to {measure.high:g} {measure.unit}".rstrip())
-
-
-def _describe(slot: Slot) -> str:
-    return f"{slot.value} {slot.unit or ''}".strip()
-
-
-def _refusal(slot: Slot, expected: str) -> InputError:
-    return InputError(f"'{slot.name}' cannot be '{slot.value[:_SHOWN]}'; expected {expected}")
+def _of_person(name: str, said: str) -> Slot | None:
+    """What the words say, all of them; of a pregnancy they may say more ("not pregnant")."""
+    number = f"{said} weeks" if name == "pregnancy" and said.isdecimal() else said
+    for form in _PERSON[name][0]:
+        text = form.format(number if form.endswith("pregnant") else said)
+        is_free = name == "pregnancy" and form == "{}"
+        for fact in read_person(text):
+            if fact.name == name and (is_free or fact.end - fact.start == len(text)):
+                return fact
+    return None
