@@ -18,7 +18,7 @@ def lexicon_pack() -> Any:
     config = Config()
     config.general.nlp.provider = "regex"
     concepts = load_lexicon().of_kind("condition", "symptom", "drug")
-    rows = [(one.id, name, "PA"[name != one.preferred_en], one.kind) for one in concepts for name in one.forms_en]
+    rows = [(one.id, name, "PA"[name != one.name("en")], one.kind) for one in concepts for name in one.forms_en]
     table = pandas.DataFrame(rows, columns=["cui", "name", "name_status", "type_ids"])
     vocabulary = Vocab()
     vocabulary.add_word("patient", cnt=10, vec=[1.0, 0.0])

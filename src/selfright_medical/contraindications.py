@@ -91,7 +91,7 @@ def _kin(medicine: Concept) -> tuple[str, ...]:
 
 @functools.cache
 def _words(medicine: Concept) -> frozenset[str]:
-    return frozenset(medicine.preferred_en.lower().split())
+    return frozenset(medicine.name("en").lower().split())
 
 
 @functools.cache
@@ -130,7 +130,7 @@ class Rule:
 
 @functools.cache
 def rules() -> tuple[Rule, ...]:
-    """The rules that ship. Raises ``ValueError`` naming the one that is wrong."""
+    """The rules that ship."""
     text = resources.files(__package__).joinpath("contraindications.toml").read_text(encoding="utf-8")
     return tuple(_rule(entry) for entry in tomllib.loads(text)["rule"])
 
@@ -173,7 +173,7 @@ def _find_kindred_allergies(
         if allergen is None:
             continue
         kin = (medicine for medicine in of_its_class(allergen) if medicine.id in asked)
-        for medicine in [one for one in kin if one.preferred_en.casefold() not in dealt_with][:_MOST]:
+        for medicine in [one for one in kin if one.name("en").casefold() not in dealt_with][:_MOST]:
             text = {
                 "en": f"{medicine.name('en')} with an allergy to {allergen.name('en')}, which is of its class",
                 "ko": f"같은 계열인 {allergen.name('ko')} 알레르기가 있을 때 {medicine.name('ko')} 사용 주의",
@@ -202,16 +202,12 @@ def _names(name: str, text: str) -> bool:
 
 
 def _rule(entry: Mapping[str, Any]) -> Rule:
-    try:
-        drugs = tuple(dict.fromkeys(name.casefold() for drug in entry["drugs"] for name in names_of(drug)))
-        return Rule(
-            drugs=drugs,
-            words=tuple(word.casefold() for word in entry["words"]),
-            text={"en": entry["en"], "ko": entry["ko"]},
-            source=entry["source"],
-            pattern=re.compile(entry["profile"], re.IGNORECASE) if "profile" in entry else None,
-            kinds=tuple(entry.get("only", _KINDS)),
-            below={name: float(value) for name, value in entry.get("below", {}).items()},
-        )
-    except (KeyError, TypeError, ValueError, re.error) as error:
-        raise ValueError(f"contraindications.toml: '{entry.get('en', '?')}' cannot be read ({error})") from error
+    return Rule(
+        drugs=tuple(dict.fromkeys(name.casefold() for drug in entry["drugs"] for name in names_of(drug))),
+        words=tuple(word.casefold() for word in entry["words"]),
+        text={"en": entry["en"], "ko": entry["ko"]},
+        source=entry["source"],
+        pattern=re.compile(entry["profile"], re.IGNORECASE) if "profile" in entry else None,
+        kinds=tuple(entry.get("only", _KINDS)),
+        below={name: float(value) for name, value in entry.get("below", {}).items()},
+    )

@@ -36,19 +36,9 @@ class Concept:
     group: str
     brands: tuple[str, ...] = ()
 
-    @property
-    def preferred_en(self) -> str:
-        """The English name that is shown."""
-        return self.forms_en[0]
-
-    @property
-    def preferred_ko(self) -> str:
-        """The Korean name that is shown."""
-        return self.forms_ko[0]
-
     def name(self, language: Language) -> str:
         """The name that is shown to a reader of ``language``."""
-        return self.preferred_ko if language == "ko" else self.preferred_en
+        return (self.forms_ko if language == "ko" else self.forms_en)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +54,26 @@ class Lexicon:
 
 @functools.cache
 def load_lexicon() -> Lexicon:
-    """The lexicon that ships. Raises ``ValueError`` naming the file and line that is wrong."""
+    """The lexicon that ships."""
     concepts: dict[str, Concept] = {}
     folder = resources.files(__package__).joinpath("data")
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         kind, _, field = file.name.removesuffix(".tsv").partition("_")
-        if not file.name.endswith(".tsv") or kind not in KINDS:
-            continue
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            if not line.strip() or line.startswith("#"):
-                continue
-            place = f"{file.name}, line {number}"
-            concept = _concept(place, line, kind, field)
-            if concept.id in concepts:
-                raise ValueError(f"{place}: {concept.id} is there already; put the names into one line")
-            concepts[concept.id] = concept
+        if file.name.endswith(".tsv") and kind in KINDS:
+            for line in file.read_text(encoding="utf-8").splitlines():
+                if line.strip() and not line.startswith("#"):
+                    concept = _concept(line, kind, field)
+                    concepts[concept.id] = concept
     return Lexicon(MappingProxyType(concepts))
 
 
-def _concept(place: str, line: str, kind: Kind, field: str) -> Concept:
-    columns = line.split("\t")
-    if len(columns) != (3 if kind == "drug" else 2):
-        raise ValueError(
-            f"{place}: expected English, Korean{', class' * (kind == 'drug')}; found {len(columns)} columns"
-        )
-    names = [[name.strip() for name in column.split("|")] for column in columns[:2]]
-    if not all(name.removeprefix(_BRAND) for side in names for name in side):
-        raise ValueError(f"{place}: a name is empty")
-    english, korean = ([name.removeprefix(_BRAND) for name in side] for side in names)
+def _concept(line: str, kind: Kind, field: str) -> Concept:
+    *columns, group = line.split("\t") if kind == "drug" else (*line.split("\t"), field)
+    names = [[name.strip() for name in column.split("|")] for column in columns]
+    english, korean = (tuple(name.removeprefix(_BRAND) for name in side) for side in names)
     brands = tuple(name.removeprefix(_BRAND) for side in names for name in side if name.startswith(_BRAND))
     key = re.sub(r"[^a-z0-9]+", "-", english[0].lower()).strip("-")
-    group = columns[2].strip() if kind == "drug" else field
-    return Concept(f"{kind}:{key}", kind, tuple(english), tuple(korean), group, brands)
+    return Concept(f"{kind}:{key}", kind, english, korean, group.strip(), brands)
 
 
 WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ÿ0-9]+")

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
+from importlib import resources
 
 from selfright_medical.lexicon import KINDS, load_lexicon
 
@@ -15,6 +16,12 @@ def test_there_are_enough_concepts_to_remember() -> None:
     assert set(counts) == set(KINDS)
     assert counts["condition"] >= 600
     assert counts["drug"] >= 600
+
+
+def test_each_concept_has_one_line() -> None:
+    files = list(resources.files("selfright_medical").joinpath("data").iterdir())
+    texts = [file.read_text(encoding="utf-8") for file in files if file.name.partition("_")[0] in KINDS]
+    assert sum(line.strip() != "" and line[0] != "#" for text in texts for line in text.splitlines()) == len(CONCEPTS)
 
 
 def test_every_name_is_there_once_and_in_its_own_language() -> None:

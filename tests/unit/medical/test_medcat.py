@@ -94,7 +94,7 @@ def made(folder: Path) -> Path:
     config.general.nlp.provider = "regex"
     concepts = [load_lexicon().concepts[key] for key in ("condition:diabetes", "drug:metformin", "symptom:chest-pain")]
     rows = [
-        (one.id, name, "P" if name == one.preferred_en else "A", one.kind) for one in concepts for name in one.forms_en
+        (one.id, name, "P" if name == one.name("en") else "A", one.kind) for one in concepts for name in one.forms_en
     ]
     table = pandas.DataFrame(rows, columns=["cui", "name", "name_status", "type_ids"])
     vocabulary = Vocab()

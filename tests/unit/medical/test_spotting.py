@@ -14,7 +14,7 @@ KINDS = ("condition", "symptom", "drug", "allergen", "lab")
 
 
 def names(text: str) -> list[str]:
-    return [mention.concept.preferred_en for mention in spotter(*KINDS).find(text)]
+    return [mention.concept.name("en") for mention in spotter(*KINDS).find(text)]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_every_name_is_found_where_it_stands_alone() -> None:
     ],
 )
 def test_complaints_are_understood(text: str, said: str, negated: bool) -> None:
-    found = [(mention.concept.preferred_ko, mention.negated) for mention in complaints().find(text)]
+    found = [(mention.concept.name("ko"), mention.negated) for mention in complaints().find(text)]
     shown = {name if name != "excessive thirst" else "갈증": denied for name, denied in found}
     assert shown.get(said) is negated
 
