@@ -96,13 +96,12 @@ def fetched(port: int, read: bool, answers: Any) -> None:
     """In a process of its own: one fetch, and the reading of the page where that is wanted."""
     from selfright.domain.errors import WebError
     from selfright.web.addresses import Permissions, target_of
-    from selfright.web.extract import PageReader
+    from selfright.web.extract import read_reply
     from selfright.web.guard import Guard
     from selfright.web.types import PAGES, Reply, Request, RequestCounter
 
-    reader = PageReader()
     if read:  # what is loaded once shall not count
-        reader.read(Reply(target_of("http://a.example/"), 200, {}, SENTENCES.encode() * 9, "text/html"))
+        read_reply(Reply(target_of("http://a.example/"), 200, {}, SENTENCES.encode() * 9, "text/html"))
     guard = Guard(Permissions.of([f"127.0.0.1:{port}"]))
     resident = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     began = time.perf_counter()
@@ -110,7 +109,7 @@ def fetched(port: int, read: bool, answers: Any) -> None:
         reply = asyncio.run(
             guard.follow(Request(target_of(f"http://127.0.0.1:{port}/"), types=PAGES), RequestCounter())
         )
-        text = reader.read(reply).text if read else ""
+        text = read_reply(reply).text if read else ""
         outcome = f"{len(reply.body):,} bytes, {len(text):,} characters" if read else f"{len(reply.body):,} bytes"
     except WebError as error:
         outcome = f"{type(error).__name__}: {error}"

@@ -10,7 +10,7 @@ from selfright.domain.errors import PageUnusable, UnreadableFile
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import html as reader
 from selfright.web.addresses import target_of
-from selfright.web.extract import PageReader
+from selfright.web.extract import read_reply
 from selfright.web.types import Reply
 
 # Styles of one element that hide it from everybody who looks at the page.
@@ -167,7 +167,7 @@ def as_file(folder: Path, text: str) -> str:
 
 def fetched(text: str) -> str:
     address = target_of("https://example.org/lamp")
-    return PageReader().read(Reply(address, 200, {}, text.encode(), "text/html", None)).text
+    return read_reply(Reply(address, 200, {}, text.encode(), "text/html", None)).text
 
 
 @ways

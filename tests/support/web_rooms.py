@@ -1,12 +1,13 @@
 """A web of this machine: names that lead to servers of a test, and everything that a live search needs."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from selfright.domain.passages import Document, Passage
 from selfright.web.addresses import Permissions
-from selfright.web.extract import PageReader
+from selfright.web.extract import read_reply
 from selfright.web.guard import Guard
 from selfright.web.live import LiveWeb
 from selfright.web.pages import Pages
@@ -80,7 +81,7 @@ def visitor(transport: Guard) -> Visitor:
 
 
 def live(provider: Provider, transport: Guard | None = None, **more: Any) -> LiveWeb:
-    pages = Pages(visitor(transport or guard()), PageReader(read_pdf))
+    pages = Pages(visitor(transport or guard()), partial(read_reply, read_pdf=read_pdf))
     return LiveWeb(provider, pages, split, Words(), **more)
 
 

@@ -37,38 +37,34 @@ _META = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-class PageReader:
-    """Reads fetched pages; ``read_pdf`` reads a file with a PDF in it. Use it in a thread: it computes."""
+def read_reply(reply: Reply, read_pdf: ReadFile | None = None) -> Document:
+    """A fetched page as a document; its id, source and URL are its address, ``metadata["date"]`` when it says one.
 
-    def __init__(self, read_pdf: ReadFile | None = None) -> None:
-        self._read_pdf = read_pdf
+    ``read_pdf`` reads a file with a PDF in it. Raises ``PageUnusable`` when there is no main text. Call it in a
+    thread: it computes.
+    """
+    try:
+        return _read(reply, read_pdf)
+    except PageUnusable:
+        raise
+    except Exception as error:  # parsers meet what nobody foresaw; a page costs itself only
+        log.info("a page of %s could not be read: %s", reply.target.host, type(error).__name__)
+        raise PageUnusable(f"the page of {reply.target.host} could not be read ({type(error).__name__})") from None
 
-    def read(self, reply: Reply) -> Document:
-        """The page as a document; its id, source and URL are its address, ``metadata["date"]`` when it says one.
 
-        Raises ``PageUnusable`` when there is no main text.
-        """
-        try:
-            return self._read(reply)
-        except PageUnusable:
-            raise
-        except Exception as error:  # parsers meet what nobody foresaw; a page costs itself only
-            log.info("a page of %s could not be read: %s", reply.target.host, type(error).__name__)
-            raise PageUnusable(f"the page of {reply.target.host} could not be read ({type(error).__name__})") from None
-
-    def _read(self, reply: Reply) -> Document:
-        if reply.media_type not in PDF:
-            text = _decode(reply)[:MAX_CHARACTERS]
-            return _html(text, reply) if reply.media_type in HTML else _document(reply, text, "", None)
-        if self._read_pdf is None:
-            raise PageUnusable(f"the page of {reply.target.host} is a PDF, and nothing reads those here")
-        last = unquote(reply.target.path.partition("?")[0].rpartition("/")[2]).removesuffix(".pdf")
-        name = re.sub(r"[^\w-]+", "-", last)[:60].strip("-") or "page"
-        with tempfile.TemporaryDirectory(prefix="selfright-") as folder:
-            path = Path(folder) / f"{name}.pdf"  # readers call a file without a title by its name
-            path.write_bytes(reply.body)
-            read = self._read_pdf(path)
-        return _document(reply, read.text[:MAX_CHARACTERS], read.title, None)
+def _read(reply: Reply, read_pdf: ReadFile | None) -> Document:
+    if reply.media_type not in PDF:
+        text = _decode(reply)[:MAX_CHARACTERS]
+        return _html(text, reply) if reply.media_type in HTML else _document(reply, text, "", None)
+    if read_pdf is None:
+        raise PageUnusable(f"the page of {reply.target.host} is a PDF, and nothing reads those here")
+    last = unquote(reply.target.path.partition("?")[0].rpartition("/")[2]).removesuffix(".pdf")
+    name = re.sub(r"[^\w-]+", "-", last)[:60].strip("-") or "page"
+    with tempfile.TemporaryDirectory(prefix="selfright-") as folder:
+        path = Path(folder) / f"{name}.pdf"  # readers call a file without a title by its name
+        path.write_bytes(reply.body)
+        read = read_pdf(path)
+    return _document(reply, read.text[:MAX_CHARACTERS], read.title, None)
 
 
 def _document(reply: Reply, text: str, title: str, date: str | None) -> Document:

@@ -6,7 +6,6 @@ A list of addresses can stand for the web: its pages are fetched and searched al
 import asyncio
 import dataclasses
 import logging
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -86,7 +85,6 @@ class ListedWeb:
     def __init__(self, file: Path, pages: Pages, split: Split, tokenizer: Tokenizer, seconds: float = 60.0) -> None:
         self._addresses = addresses_in(file)
         self._pages, self._split, self._tokenizer, self._seconds = pages, split, tokenizer, seconds
-        self._lock = threading.Lock()
         self._index: tuple[float, PageIndex] | None = None
 
     async def search(self, query: str, k: int) -> WebFinding:
@@ -100,11 +98,10 @@ class ListedWeb:
         return WebFinding(tuple(one for page in pages for one in page), "static", tally.requests)
 
     async def _load(self, tally: RequestCounter) -> PageIndex:
-        with self._lock:
-            kept = self._index
+        kept = self._index
         if kept is not None and time.monotonic() - kept[0] < _KEPT_S:
             return kept[1]
-        # Two first searches may both fetch: a lock held over the network would tie searches of other loops to it.
+        # Two first searches may both fetch: a lock over the network would tie searches of other loops to it.
         last = asyncio.get_running_loop().time() + self._seconds
         results = [Result(address, address) for address in self._addresses]
         pages = await self._pages.behind(results, tally, last)
@@ -116,8 +113,7 @@ class ListedWeb:
             log.warning("%d of %d listed pages could not be read", len(results) - len(pages), len(results))
         cut = [passages_of(page, page.url or page.id, self._split) for page in pages]
         index = await asyncio.to_thread(PageIndex, cut, self._tokenizer)
-        with self._lock:
-            self._index = (time.monotonic(), index)
+        self._index = time.monotonic(), index
         return index
 
 

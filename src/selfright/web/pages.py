@@ -2,16 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from selfright.domain.errors import PageRefused, PageUnusable
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
-from selfright.web.extract import PageReader
+from selfright.web.extract import read_reply
 from selfright.web.politeness import Visitor
 from selfright.web.providers.provider import Result
-from selfright.web.types import RequestCounter
+from selfright.web.types import Reply, RequestCounter
 
 log = logging.getLogger(__name__)
 
@@ -20,14 +20,14 @@ _LEAST_SNIPPET = 40
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Fetches pages with ``visitor``, reads them with ``reader``.
+    """Fetches pages with ``visitor``, reads them with ``read``.
 
     Where a page cannot be read, what the provider itself told of it stands for it; a page that must not be fetched is
     left out. Nothing here belongs to one event loop.
     """
 
     visitor: Visitor
-    reader: PageReader
+    read: Callable[[Reply], Document] = read_reply
 
     async def behind(self, results: Sequence[Result], tally: RequestCounter, last: float) -> list[Document]:
         """The pages behind the results that can be used, in their order; ``last`` is the loop's time to be done by."""
@@ -46,7 +46,7 @@ class Pages:
     async def _page(self, result: Result, tally: RequestCounter) -> Document | None:
         try:
             reply = await self.visitor.fetch(result.url, tally)
-            return await asyncio.to_thread(self.reader.read, reply)
+            return await asyncio.to_thread(self.read, reply)
         except PageRefused as error:
             log.warning("a result is left out: %s", error)
             return None

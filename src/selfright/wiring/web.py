@@ -3,6 +3,7 @@
 import importlib.util
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from selfright.domain.errors import MissingExtra, SettingsError
@@ -59,12 +60,12 @@ def _require_extra(name: str) -> None:
 def _pages(settings: Settings) -> "Pages":
     from selfright.ingest.sandbox import read_page_apart
     from selfright.web.addresses import Permissions
-    from selfright.web.extract import PageReader
+    from selfright.web.extract import read_reply
     from selfright.web.guard import Guard
     from selfright.web.pages import Pages
     from selfright.web.politeness import Visitor
 
-    return Pages(Visitor(Guard(Permissions.of(settings.web_allow))), PageReader(read_page_apart))
+    return Pages(Visitor(Guard(Permissions.of(settings.web_allow))), partial(read_reply, read_pdf=read_page_apart))
 
 
 def _live(name: str, settings: Settings, tokenizer: Tokenizer) -> "LiveWeb":

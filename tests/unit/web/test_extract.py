@@ -11,7 +11,7 @@ import pytest
 from selfright.domain.errors import PageUnusable
 from selfright.domain.passages import Document
 from selfright.web.addresses import target_of
-from selfright.web.extract import PageReader
+from selfright.web.extract import read_reply
 from selfright.web.types import Reply
 from tests.support.web_rooms import read_pdf
 
@@ -31,7 +31,7 @@ def reply(body: str | bytes, kind: str = "text/html", charset: str | None = None
 
 
 def read(body: str | bytes, kind: str = "text/html", charset: str | None = None) -> Document:
-    return PageReader(read_pdf).read(reply(body, kind, charset))
+    return read_reply(reply(body, kind, charset), read_pdf)
 
 
 def test_a_page_and_what_it_says_of_itself() -> None:
@@ -189,7 +189,7 @@ def test_a_pdf_lies_in_a_folder_of_its_own_under_its_own_name(path: str, name: s
         return read_pdf(file)
 
     page = Reply(target_of(f"https://example.org{path}"), 200, {}, b"%PDF-1.7", "application/pdf")
-    PageReader(reading).read(page)
+    read_reply(page, reading)
     assert seen[0].name == name
     assert seen[0].parent.name.startswith("selfright-")
     assert not seen[0].exists()
@@ -200,6 +200,6 @@ def test_a_reader_that_breaks_costs_its_page_only() -> None:
         raise MemoryError
 
     with pytest.raises(PageUnusable, match="MemoryError"):
-        PageReader(broken).read(reply(b"%PDF-1.7", "application/pdf"))
+        read_reply(reply(b"%PDF-1.7", "application/pdf"), broken)
     with pytest.raises(PageUnusable, match="PDF"):
-        PageReader().read(reply(b"%PDF-1.7", "application/pdf"))
+        read_reply(reply(b"%PDF-1.7", "application/pdf"))

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import SettingsError, WebUnavailable
-from selfright.web.extract import PageReader
 from selfright.web.live import MOST_ADDRESSES, ListedWeb, addresses_in
 from selfright.web.pages import Pages
 from tests.support.web_rooms import Words, guard, split, visitor
@@ -31,7 +30,7 @@ def listed(folder: Path, server: WebServer, *paths: str) -> ListedWeb:
     file = folder / "addresses.txt"
     file.write_text("# what we trust\n" + "".join(f"http://t.example:{server.port}{path}  # one\n" for path in paths))
     transport = guard(f"t.example:{server.port}", table={"t.example": ["127.0.0.1"]})
-    return ListedWeb(file, Pages(visitor(transport), PageReader()), split, Words())
+    return ListedWeb(file, Pages(visitor(transport)), split, Words())
 
 
 def test_the_listed_pages_are_searched_and_fetched_once(tmp_path: Path, server: WebServer) -> None:

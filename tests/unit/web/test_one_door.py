@@ -67,12 +67,12 @@ def test_the_search_would_see_another_door() -> None:
 def test_extraction_asks_nobody(network_attempts: list[str]) -> None:
     """trafilatura could fetch pages itself; given a page, it does not."""
     from selfright.web.addresses import target_of
-    from selfright.web.extract import PageReader
+    from selfright.web.extract import read_reply
     from selfright.web.types import Reply
 
     page = b"""<html><head><link rel="canonical" href="http://198.51.100.7/x"><base href="http://198.51.100.7/">
     <title>T</title></head><body><article><p>Words of a page that has a picture.</p>
     <img src="http://198.51.100.7/a.png"></article></body></html>"""
     reply = Reply(target_of("http://198.51.100.7/page"), 200, {}, page, "text/html")
-    assert "picture" in PageReader().read(reply).text
+    assert "picture" in read_reply(reply).text
     assert network_attempts == []
