@@ -130,6 +130,12 @@ def test_words_divided_at_line_ends_are_whole(read_one: ReadOne) -> None:
     )
 
 
+def test_a_code_divided_at_its_hyphen_is_whole(read_one: ReadOne) -> None:
+    assert read_one("h.pdf", pdf(lines("The code is KX99-", "0070 and no other."))).text == (
+        "The code is KX99-0070 and no other."
+    )
+
+
 def test_korean_words_cut_at_line_ends_are_whole(read_one: ReadOne) -> None:
     if find_spec("kiwipiepy") is None:
         pytest.skip("the extra 'ko' is not installed")
@@ -164,6 +170,33 @@ PRICES_KO = [["구역", "소형", "대형"], ["북부", "4,100", "9,800"], ["남
 def test_each_value_stands_under_its_column(read_one: ReadOne, rows: list[list[str]], rules: str) -> None:
     """Ruled wholly, by lines under the rows, or by the places alone."""
     (found,) = tables(read_one("t.pdf", pdf(grid(rows, rules=rules))).text)
+    assert found == [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_rows_that_no_rule_parts_are_several(read_one: ReadOne, first: int) -> None:
+    """Rules between the columns alone, or between the rows as well but for the first column."""
+
+    def draw(canvas: Any) -> None:
+        from reportlab.lib.colors import black
+        from reportlab.platypus import Table
+
+        places = [("BOX", (0, 0), (-1, -1)), ("LINEBELOW", (0, 0), (-1, 0)), ("LINEAFTER", (0, 0), (-2, -1))]
+        places += [("LINEBELOW", (1, 1), (-1, -1))] * first
+        style = [("FONT", (0, 0), (-1, -1), HANGUL, 10), *((*place, 0.7, black) for place in places)]
+        table = Table(rows, colWidths=100, style=style)
+        table.wrapOn(canvas, 500, 700)
+        table.drawOn(canvas, 60, 500)
+
+    rows = [["구역", "소형", "대형"], *([f"구{n}", f"{n},100", f"{n},800"] for n in range(1, 8))]
+    (found,) = tables(read_one("t.pdf", pdf(draw)).text)
+    assert found == [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+def test_a_last_row_on_the_next_page_is_of_the_table(read_one: ReadOne) -> None:
+    rows = [["Code", "Part", "Price"], *([f"K-{n}", f"valve {n}", f"{n}.50"] for n in range(21))]
+    pages = grid(rows[:21], y=400, rules=""), both(grid(rows[21:], y=800, rules=""), lines(SENTENCE, y=700))
+    (found,) = tables(read_one("t.pdf", pdf(*pages)).text)
     assert found == [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
 
 
@@ -305,15 +338,16 @@ def test_turned_text_is_kept(read_one: ReadOne, degrees: int) -> None:
     assert "Approved in 2024 by the port office" in text
 
 
-def test_a_page_that_lies_on_its_side_is_read(read_one: ReadOne) -> None:
+@pytest.mark.parametrize(("degrees", "x", "y"), [(90, 595, 0), (180, 595, 842), (270, 0, 842)])
+def test_a_page_that_lies_on_its_side_is_read(read_one: ReadOne, degrees: int, x: float, y: float) -> None:
     def turned(canvas: Any) -> None:
-        canvas.translate(595, 0)
-        canvas.rotate(90)
+        canvas.translate(x, y)
+        canvas.rotate(degrees)
         canvas.setFont("Helvetica", 10)
-        canvas.drawString(72, 400, SENTENCE)
-        canvas.drawString(72, 386, "A short end.")
+        for n, text in enumerate([*[SENTENCE] * 3, "A short end."]):
+            canvas.drawString(72, 400 - LEADING * n, text)
 
-    assert read_one("t.pdf", pdf(turned)).text == f"{SENTENCE} A short end."
+    assert read_one("t.pdf", pdf(turned)).text == f"{' '.join([SENTENCE] * 3)} A short end."
 
 
 def guide(canvas: Any) -> None:

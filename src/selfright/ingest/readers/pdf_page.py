@@ -106,15 +106,6 @@ def _says(key: str, piece: Piece) -> bool:
     return piece.key in key or (len(piece.words) > 1 and all(key_of(word.text) in key for word in piece.words))
 
 
-def _is_list(block: Any, rules: Sequence[Any]) -> bool:
-    """Whether what the library took for a table is a list: every row begins with the next number, or one sign."""
-    marks = [(row[0].text or "").strip().rstrip(".)") for row in rows_of(block) if row and row[0]]
-    numbers = [int(mark) for mark in marks if mark.isdecimal() and len(mark) < 4]
-    is_counted = len(numbers) == len(marks) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    is_drawn = any(abs(rule.y1 - block.bbox.y) < block.bbox.height + _NEAR for rule in rules)
-    return len(marks) > 1 and not is_drawn and (is_counted or (len(set(marks)) == 1 and not marks[0].isalnum()))
-
-
 def _is_ruled(block: Any, pieces: Sequence[Piece], rules: Sequence[Any]) -> bool:
     """Whether what the library took for text is a table: rules go through it, and most rows have several cells."""
     box = block.bbox
@@ -125,23 +116,12 @@ def _is_ruled(block: Any, pieces: Sequence[Piece], rules: Sequence[Any]) -> bool
     return 2 * sum(sum(cell.text != "" for cell in row) > 1 for row in rows) >= len(rows) > 1
 
 
-def _items(lines: Sequence[Line], left: float) -> Iterator[Part]:
-    """The lines of a list, each with its mark; what stands further to the right goes on."""
-    for line in lines:
-        mark, _, text = line.text.partition(" ")
-        is_item = line.left < left + _NEAR and text
-        kept = f"{mark.rstrip('.)')}. " if mark.rstrip(".)").isdecimal() else "- "
-        yield Part("list", text if is_item else line.text, line.top, line.bottom, kept if is_item else "  ")
-
-
 def _parts(block: Any, said: str, pieces: Sequence[Piece], rules: Sequence[Any]) -> Iterator[Part]:
     top, bottom = block.bbox.y, block.bbox.y + block.bbox.height
     lines = lines_of(downwards(pieces))
     if lines and 2 * sum(_LEADERS.search(line.text) is not None for line in lines) >= len(lines):
         # The lines of a contents list, whatever it was taken for.
         yield from (Part("list", _LEADERS.sub(" … ", line.text), line.top, line.bottom, "- ") for line in lines)
-    elif block.kind == "table" and _is_list(block, rules):
-        yield from _items(lines, block.bbox.x)
     elif block.kind == "table" or (len(lines) > 1 and _is_ruled(block, pieces, rules)):
         rows, columns = rows_and_columns(block, pieces, rules)
         yield Part("table", "", top, bottom, rows=rows, columns=columns)
