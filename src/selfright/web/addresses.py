@@ -86,19 +86,6 @@ def redirect(target: Target, location: str) -> Target:
         raise PageRefused(f"{target.host} redirects to what is no address") from None
 
 
-def join_path(base: str, path: str) -> str:
-    """``base`` followed by ``path``, which may have a query; what the base already ends with is not repeated.
-
-    ``joined("http://h/res/v1", "/res/v1/web/search?q=a") == "http://h/res/v1/web/search?q=a"``
-    """
-    base, (path, mark, query) = base.rstrip("/"), path.partition("?")
-    steps = path.lstrip("/").split("/")
-    root = base.find("/", base.find("//") + 2)
-    have = base[root + 1 :].split("/") if root >= 0 else []
-    shared = next((n for n in range(len(steps), 0, -1) if have[-n:] == steps[:n]), 0)
-    return "/".join([base, *steps[shared:]]) + mark + query
-
-
 def _six(text: str) -> str:
     try:
         return ipaddress.IPv6Address(text).compressed

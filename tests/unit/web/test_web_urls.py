@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import PageRefused
-from selfright.web.addresses import join_path, redirect, target_of
+from selfright.web.addresses import redirect, target_of
 
 
 @pytest.mark.parametrize(
@@ -68,18 +68,3 @@ def test_a_redirect_out_of_the_web_is_refused() -> None:
     for location in ("javascript:alert(1)", "file:///etc/passwd", "http://a b/", "http://[::1%25lo]/"):
         with pytest.raises(PageRefused):
             redirect(target_of("https://h.example/"), location)
-
-
-@pytest.mark.parametrize(
-    ("base", "path", "url"),
-    [
-        ("http://h", "/search", "http://h/search"),
-        ("http://h/", "/search?q=a/b", "http://h/search?q=a/b"),
-        ("http://h/searxng", "/search?q=a", "http://h/searxng/search?q=a"),
-        ("http://h/searxng/search", "/search?q=a", "http://h/searxng/search?q=a"),
-        ("https://h/res/v1/", "/res/v1/web/search", "https://h/res/v1/web/search"),
-        ("https://h/html", "/html/", "https://h/html/"),
-    ],
-)
-def test_bases_and_paths(base: str, path: str, url: str) -> None:
-    assert join_path(base, path) == url

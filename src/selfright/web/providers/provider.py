@@ -20,7 +20,7 @@ from selfright.domain.errors import (
     WebUnavailable,
 )
 from selfright.resilience import Breaker, pause, retry_after
-from selfright.web.addresses import join_path, target_of
+from selfright.web.addresses import target_of
 from selfright.web.politeness import HostThrottle
 from selfright.web.search import clean_title, plain
 from selfright.web.types import Reply, Request, RequestCounter
@@ -143,7 +143,7 @@ class Api:
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, tally: RequestCounter
     ) -> Reply:
         """The reply with status 200. Raises ``WebUnavailable`` or ``WebRejected``."""
-        target = target_of(join_path(self.base_url, path))
+        target = target_of(self.base_url.rstrip("/") + path)
         request = Request(target, method, {"Accept": "application/json", **headers}, body)
         ticket = self._breaker.admit()
         if ticket is None:
