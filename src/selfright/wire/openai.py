@@ -1,14 +1,13 @@
-"""Chat completions as OpenAI's API has them, as far as they mean something here.
+"""Requests for chat completions as OpenAI's API has them, as far as they mean something here.
 
 Form: OpenAI API reference, "Chat". What a front end sends along and a self-correcting answer has no use for
 (temperature, seed, penalties …) is taken without effect; what would change the reply's form is refused by name.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from selfright.schemas import AnswerReply, Reply
 from selfright.wire.answers import MOST_MESSAGES, TurnRequest
 
 
@@ -59,60 +58,3 @@ class ChatRequest(Tolerant):
     modalities: list[str] | None = None
     metadata: dict[str, Any] | None = None
     selfright: Extras | None = None
-
-
-class AssistantMessage(Reply):
-    """The answer, with its markers ``[1]``."""
-
-    role: Literal["assistant"] = "assistant"
-    content: str
-    refusal: str | None = None
-
-
-class Choice(Reply):
-    """The only choice there is."""
-
-    index: int = 0
-    message: AssistantMessage
-    finish_reason: Literal["stop"] = "stop"
-    logprobs: None = None
-
-
-class Usage(Reply):
-    """Tokens of all calls of the turn, judges included; none without a model."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    total_tokens: int
-
-
-class ChatReply(Reply):
-    """A chat completion; ``selfright`` has citations, verdict, evaluation and stop reason.
-
-    It is null where a front end asked for a title or tags of the conversation: that takes no turn.
-    """
-
-    id: str
-    object: Literal["chat.completion"] = "chat.completion"
-    created: int
-    model: str
-    choices: list[Choice]
-    usage: Usage
-    selfright: AnswerReply | None = None
-
-
-class Model(Reply):
-    """A preset as a model."""
-
-    id: str
-    object: Literal["model"] = "model"
-    created: int
-    owned_by: Literal["selfright"] = "selfright"
-    description: str
-
-
-class ModelsReply(Reply):
-    """The presets."""
-
-    object: Literal["list"] = "list"
-    data: list[Model]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request
 from sse_starlette import ServerSentEvent
 
-from selfright.domain.answers import Answer, Message
+from selfright.domain.answers import Answer, Cost, Message
 from selfright.domain.events import (
     AnswerCorrected,
     AnswerToken,
@@ -22,7 +22,7 @@ from selfright.domain.events import (
 )
 from selfright.domain.turns import TurnOptions
 from selfright.flow.presets import PRESETS
-from selfright.schemas import AnswerReply, answer_view
+from selfright.schemas import answer_view
 from selfright.server.chores import answer_chore, chore_of
 from selfright.server.errors import Refused
 from selfright.server.middleware import refusal_for
@@ -30,17 +30,7 @@ from selfright.server.routes.ask import event_stream
 from selfright.server.service import Service, service_of
 from selfright.server.turns import PreparedTurn, answer_turn, events, frame, prepare_turn
 from selfright.wire.answers import ErrorReply
-from selfright.wire.openai import (
-    AssistantMessage,
-    ChatMessage,
-    ChatReply,
-    ChatRequest,
-    Choice,
-    Extras,
-    Model,
-    ModelsReply,
-    Usage,
-)
+from selfright.wire.openai import ChatMessage, ChatRequest, Extras
 
 SESSION_HEADER = "x-selfright-session"
 INSTRUCTIONS = ("system", "developer")
@@ -103,24 +93,29 @@ def session_of(body: ChatRequest, header: str | None) -> str | None:
     raise Refused(400, "bad_request", "a session is named by a text of 1 to 200 characters", param="metadata.session")
 
 
-def reply(answer: Answer, instructed: bool) -> ChatReply:
-    """A whole chat completion."""
-    notes = AnswerReply.model_validate(answer_notes(answer, instructed))
-    return _completion(answer.trace_id, answer.preset, answer.answer, usage(answer), notes)
+def completion(
+    made_by: str, model: str, text: str, cost: Cost, notes: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """A whole chat completion; ``selfright`` has citations, verdict, evaluation and stop reason.
+
+    It is null where a front end asked for a title or tags of the conversation: that takes no turn.
+    """
+    message = {"role": "assistant", "content": text, "refusal": None}
+    return {
+        "id": f"chatcmpl-{made_by}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
+        "usage": usage(cost),
+        "selfright": notes,
+    }
 
 
-def _completion(
-    made_by: str, model: str, text: str, tokens: Mapping[str, int], notes: AnswerReply | None = None
-) -> ChatReply:
-    choices, name = [Choice(message=AssistantMessage(content=text))], f"chatcmpl-{made_by}"
-    spent = Usage(**tokens)
-    return ChatReply(id=name, created=int(time.time()), model=model, choices=choices, usage=spent, selfright=notes)
-
-
-def usage(answer: Answer) -> dict[str, int]:
-    """The tokens of the turn."""
-    prompt, completion = answer.cost.prompt_tokens, answer.cost.completion_tokens
-    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+def usage(cost: Cost) -> dict[str, int]:
+    """The tokens of all calls of the turn, judges included; none without a model."""
+    prompt, written = cost.prompt_tokens, cost.completion_tokens
+    return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
 
 
 def answer_notes(answer: Answer, instructed: bool) -> dict[str, Any]:
@@ -186,7 +181,7 @@ class Chunks:
                 yield _chunk(head, {"content": piece})
         yield _chunk(head, {}, finish="stop", selfright=answer_notes(answer, self.instructed))
         if self.include_usage:
-            yield frame({**head, "choices": [], "usage": usage(answer)})
+            yield frame({**head, "choices": [], "usage": usage(answer.cost)})
 
 
 def pieces(text: str) -> Iterator[str]:
@@ -219,7 +214,7 @@ router = APIRouter(tags=["openai"])
 _STREAM = {"description": "The answer; with `stream`, chunks of it.", "content": {"text/event-stream": {}}}
 
 
-@router.post("/v1/chat/completions", response_model=ChatReply, responses={200: _STREAM})
+@router.post("/v1/chat/completions", response_model=dict[str, Any], responses={200: _STREAM})
 async def complete(
     body: ChatRequest, request: Request, session_header: Annotated[str | None, Header(alias=SESSION_HEADER)] = None
 ) -> Any:
@@ -230,29 +225,32 @@ async def complete(
     preset = body.model
     if not body.stream and (chore := chore_of(said.question)):
         if not service_of(request).selfright.has_model:
-            none = dict.fromkeys(Usage.model_fields, 0)
-            return _completion(request.scope["state"]["request_id"], preset, answer_chore(chore, said.question), none)
+            made = answer_chore(chore, said.question)
+            return completion(request.scope["state"]["request_id"], preset, made, Cost())
         preset, more = "llm", {}
     turn = await prepare_turn(request, said.question, extras.model_copy(update={"preset": preset}), more)
     if body.stream:
         wants_usage = bool(body.stream_options and body.stream_options.include_usage)
         return await event_stream(turn, Chunks(turn, body.model, said.instructed, wants_usage, extras.live).frames())
-    return reply(await answer_turn(turn, request), said.instructed)
+    answer = await answer_turn(turn, request)
+    notes = answer_notes(answer, said.instructed)
+    return completion(answer.trace_id, answer.preset, answer.answer, answer.cost, notes)
 
 
-@router.get("/v1/models", response_model=ModelsReply)
-async def models(request: Request) -> Any:
+@router.get("/v1/models")
+async def models(request: Request) -> dict[str, Any]:
     """Lists the presets as models."""
-    return ModelsReply(data=[_model(name, service_of(request)) for name in PRESETS])
+    return {"object": "list", "data": [_model(name, service_of(request)) for name in PRESETS]}
 
 
-@router.get("/v1/models/{model}", response_model=Model)
-async def model(model: str, request: Request) -> Any:
+@router.get("/v1/models/{model}")
+async def model(model: str, request: Request) -> dict[str, Any]:
     """Shows one preset as a model."""
     if model not in PRESETS:
         raise Refused(404, "model_not_found", f"there is no model '{model}'", param="model")
     return _model(model, service_of(request))
 
 
-def _model(name: str, service: Service) -> Model:
-    return Model(id=name, created=int(service.started), description=PRESETS[name].summary)
+def _model(name: str, service: Service) -> dict[str, Any]:
+    made = {"object": "model", "created": int(service.started), "owned_by": "selfright"}
+    return {"id": name, **made, "description": PRESETS[name].summary}
