@@ -14,7 +14,6 @@ from selfright.schemas import answer_view
 
 _BAR = 24
 _WIDTH = 100
-_LONGEST = 4_000
 _SHOWN = 48
 _SCORES = ("grounding", "completeness", "accuracy", "overall", "confidence")
 
@@ -69,24 +68,23 @@ def broken(
 def draw_list(traces: Sequence[Trace]) -> str:
     """One line for each trace."""
     rows = [
-        f"{trace.id[:8]}  {when(trace)}  {trace.kind:<7}  {plain(trace.origins.preset):<16}  {_quality(trace):<5}  "
+        f"{trace.id[:8]}  {when(trace)}  {trace.kind:<7}  {trace.origins.preset:<16}  {_quality(trace):<5}  "
         f"{outcome(trace):<20}  passes {len(trace.passes):>2}  calls {trace.cost.llm_calls:>3}  "
         f"{trace.cost.seconds:7.2f} s  {_question_line(trace)}".rstrip()
         for trace in traces
     ]
-    return "\n".join(rows) if rows else "no traces are kept yet; each answered question leaves one"
+    return plain("\n".join(rows)) if rows else "no traces are kept yet; each answered question leaves one"
 
 
 def draw_trace(trace: Trace) -> str:
-    """The whole turn. What documents and users said is stripped of everything that could steer a terminal."""
+    """The whole turn, without anything that could steer a terminal."""
     parts = [_head(trace), *_answer_lines(trace), _path(trace), _scores(trace), _end(trace)]
-    return "\n\n".join(part for part in parts if part)
+    return plain("\n\n".join(part for part in parts if part))
 
 
-def plain(text: object) -> str:
-    """Text without control characters, escape sequences included, and bounded; line breaks stay."""
-    kept = (character for character in str(text)[:_LONGEST] if character == "\n" or character.isprintable())
-    return "".join(kept)
+def plain(text: str) -> str:
+    """Text without control characters, escape sequences included; line breaks stay."""
+    return "".join(character for character in text if character == "\n" or character.isprintable())
 
 
 def when(trace: Trace) -> str:
@@ -100,11 +98,11 @@ def when(trace: Trace) -> str:
 
 def outcome(trace: Trace) -> str:
     """Why the turn stopped; the error's class where one ended it."""
-    return f"error: {plain(trace.error)}" if trace.error else trace.stop_reason.value
+    return f"error: {trace.error}" if trace.error else trace.stop_reason.value
 
 
 def _question_line(trace: Trace) -> str:
-    question = " ".join(plain((trace.answer or {}).get("question", "")).split())
+    question = " ".join((trace.answer or {}).get("question", "").split())
     return question if len(question) <= _SHOWN else f"{question[: _SHOWN - 1]}…"
 
 
@@ -115,14 +113,13 @@ def _quality(trace: Trace) -> str:
 
 def _head(trace: Trace) -> str:
     origins = trace.origins
-    models = ", ".join(sorted({plain(name) for name in origins.models.values()})) or "offline"
+    models = ", ".join(sorted(set(origins.models.values()))) or "offline"
     rows = [
         f"trace {trace.id}  ({trace.kind})",
-        f"{when(trace)}  preset {plain(origins.preset)}  models: {models}  "
-        f"selfright {plain(origins.versions.get('selfright', '?'))}",
+        f"{when(trace)}  preset {origins.preset}  models: {models}  selfright {origins.versions.get('selfright', '?')}",
     ]
     if origins.chosen:
-        chosen = ", ".join(f"{plain(name)}={plain(value)}" for name, value in sorted(origins.chosen.items()))
+        chosen = ", ".join(f"{name}={value}" for name, value in sorted(origins.chosen.items()))
         rows.append(f"flags: {chosen}")
     return "\n".join(rows)
 
@@ -131,10 +128,9 @@ def _answer_lines(trace: Trace) -> list[str]:
     if trace.answer is None:
         return []
     answer = trace.answer
-    parts = [_wrap(name, plain(answer.get(name, ""))) for name in ("question", "answer")]
+    parts = [_wrap(name, answer.get(name, "")) for name in ("question", "answer")]
     cited = [
-        f"  [{plain(one.get('n', ''))}] {plain(one.get('title', ''))} "
-        f"({plain(one.get('url') or one.get('document_id', ''))})"
+        f"  [{one.get('n', '')}] {one.get('title', '')} ({one.get('url') or one.get('document_id', '')})"
         for one in answer.get("citations", ())
     ]
     return [*parts, "\n".join(["sources", *cited])] if cited else parts
@@ -149,13 +145,13 @@ def _path(trace: Trace) -> str:
     longest = max((step.seconds for step in trace.steps), default=0.0) or 1.0
     rows = []
     for number, steps in enumerate(rounds(trace.steps), start=1):
-        rows.append(f"pass {number}: " + " → ".join(plain(step.node) for step in steps))
+        rows.append(f"pass {number}: " + " → ".join(step.node for step in steps))
         for step in steps:
             bar = "█" * max(round(_BAR * step.seconds / longest), 1 if step.seconds > 0 else 0)
-            shown = f"  {step.seconds * 1_000:9.1f} ms {bar:<{_BAR}} {plain(step.node):<17} {plain(step.said)}"
+            shown = f"  {step.seconds * 1_000:9.1f} ms {bar:<{_BAR}} {step.node:<17} {step.said}"
             rows.append(shown.rstrip())
         if again := steps[-1].outcome.again:
-            rows.append(f"  ↺ back to {plain(again)}")
+            rows.append(f"  ↺ back to {again}")
     return "\n".join(rows)
 
 
@@ -188,10 +184,10 @@ def _end(trace: Trace) -> str:
     marks = [name for name, on in (("abstained", trace.abstained), ("degraded", trace.degraded)) if on]
     rows = [f"stopped: {outcome(trace)}" + (f"  ({', '.join(marks)})" if marks else "")]
     if judged:
-        rows.append(f"judged by {plain(trace.judge)}: {judged}, {plain(trace.quality)}")
+        rows.append(f"judged by {trace.judge}: {judged}, {trace.quality}")
     rows.append(
         f"cost: {cost.seconds:.2f} s, model calls {cost.llm_calls}, "
         f"tokens {cost.prompt_tokens + cost.completion_tokens}, web pages read {cost.web_requests}"
-        + (f" (web: {plain(trace.web)})" if trace.web else "")
+        + (f" (web: {trace.web})" if trace.web else "")
     )
     return "\n".join(rows)

@@ -69,8 +69,8 @@ def test_lists_show_the_beginning_of_a_question_where_it_was_kept() -> None:
     assert draw_list([]).startswith("no traces")
 
 
-@pytest.mark.parametrize(("given", "shown"), [("a\tb", "ab"), ("한국어\n둘째", "한국어\n둘째"), (3, "3")])
-def test_plain_text_keeps_what_can_be_read(given: object, shown: str) -> None:
+@pytest.mark.parametrize(("given", "shown"), [("a\tb", "ab"), ("한국어\n둘째", "한국어\n둘째")])
+def test_plain_text_keeps_what_can_be_read(given: str, shown: str) -> None:
     assert plain(given) == shown
 
 

@@ -115,13 +115,11 @@ def _cost_line(replayed: "Replay") -> str:
     same = before.get("answer") == replayed.answer.answer
     rows = [
         f"answer: {'as before' if same else 'another one'}; "
-        f"stopped {plain(before.get('stop_reason', '?'))} before, {replayed.answer.stop_reason.value} now",
+        f"stopped {before.get('stop_reason', '?')} before, {replayed.answer.stop_reason.value} now",
         f"reused: {reused}; asked anew: {asked}; "
         f"model calls: {replayed.answer.cost.llm_calls} (a fresh run: {replayed.fresh.llm_calls})",
-        *(
-            f"missing: {plain(one)}; this is not what a fresh run gives (--live asks for it)"
-            for one in replayed.missing
-        ),
-        *(f"note: {plain(note)}" for note in replayed.notes),
+        *(f"missing: {one}; this is not what a fresh run gives (--live asks for it)" for one in replayed.missing),
+        *(f"note: {note}" for note in replayed.notes),
     ]
-    return "\n".join([account(replayed.answer), "", f"Replay of {replayed.of.id}:", *(f"  {row}" for row in rows)])
+    told = plain("\n".join(f"  {row}" for row in rows))
+    return "\n".join([account(replayed.answer), "", f"Replay of {replayed.of.id}:", told])
