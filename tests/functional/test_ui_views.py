@@ -26,12 +26,6 @@ def chat() -> None:
     show_chat()
 
 
-def profile() -> None:
-    from selfright.ui.profile_view import show_profile
-
-    show_profile()
-
-
 def documents() -> None:
     from selfright.ui.documents_view import show_documents
 
@@ -149,18 +143,6 @@ def test_a_turn_that_the_service_refuses_is_told_and_the_chat_goes_on(monkeypatc
     assert "too many turns are running Try again in 3 s." in shown(app)
     app.chat_input[0].set_value(QUESTION).run()
     assert "90 days" in shown(app)
-
-
-@pytest.mark.usefixtures("at_service")
-def test_without_a_pack_a_profile_takes_any_kind() -> None:
-    app = AppTest.from_function(profile, default_timeout=WAIT_S).run()
-    app.text_input(key="kind-name").input("version").run()
-    app.text_area[0].input("0.3.0\n\n0.2.0")
-    app.button[0].click().run()
-    assert "0.3.0" in shown(app)
-    assert "0.2.0" in shown(app)
-    app.button(key="erase").click().run()
-    assert "0.3.0" not in shown(app)
 
 
 @pytest.mark.usefixtures("at_service")

@@ -6,7 +6,7 @@ from selfright.ui.markup import table, tag, text
 from selfright.ui.state import Memory, memory, report_errors, service, who
 from selfright.ui.words import Words
 from selfright.wire.client import Client
-from selfright.wire.user_data import KindLine, ProfileReply, SlotLine
+from selfright.wire.user_data import ProfileReply, SlotLine
 
 MOST_SHOWN = 500
 MOST_TEXT = 5_000
@@ -58,9 +58,7 @@ def _edit(mind: Memory, client: Client, profile: ProfileReply) -> None:
     """A kind, and its values; the values that stand are filled in."""
     words = mind.words
     st.header(words["profile_edit"], anchor=False)
-    kind = _kind(profile, words)
-    if not kind.name:
-        return
+    kind = st.selectbox(words["profile_name"], profile.kinds, format_func=lambda kind: kind.label, key="kind")
     standing = [
         slot.value for slot in profile.slots
         if (slot.name, slot.subject, slot.time, slot.negated) == (kind.name, "user", "current", False)
@@ -74,14 +72,6 @@ def _edit(mind: Memory, client: Client, profile: ProfileReply) -> None:
             client.correct_profile({kind.name: [line.strip() for line in given.splitlines() if line.strip()]})
             mind.on_text = words["profile_saved"]
             st.rerun()
-
-
-def _kind(profile: ProfileReply, words: Words) -> KindLine:
-    """The kind that is corrected; written freely where no pack says which there are."""
-    if profile.kinds:
-        return st.selectbox(words["profile_name"], profile.kinds, format_func=lambda kind: kind.label, key="kind")
-    name = st.text_input(words["profile_name"], max_chars=100, key="kind-name").strip()
-    return KindLine(name=name, label=name, many=True)
 
 
 def _erase(mind: Memory, client: Client) -> None:
