@@ -137,11 +137,6 @@ class VectorThread:
         """There may be passages without vectors."""
         self._woken.set()
 
-    @property
-    def is_woken(self) -> bool:
-        """Whether there is something to look at."""
-        return self._woken.is_set()
-
     def end(self) -> None:
         """Breaks off within some texts, and waits until what was made is stored."""
         self._ending.set()

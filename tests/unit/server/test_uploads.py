@@ -145,7 +145,7 @@ def test_an_index_that_embeds_later_is_not_waited_for() -> None:
 
     asyncio.run(story())
     assert [step for step, *_ in recorder.said] == ["read", "store", "close"]
-    assert recorder.service.vectors.is_woken
+    assert recorder.service.vectors._woken.is_set()
 
 
 def test_who_cancels_an_upload_waits_until_its_thread_has_ended() -> None:

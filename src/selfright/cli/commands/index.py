@@ -113,11 +113,9 @@ def reembed(selfright: "Selfright", as_json: bool) -> None:
     if as_json:
         tell(asdict(report), (), as_json=True)
         return
-    if report.before == report.embedder:
-        click.echo(f"{report.location} has vectors of {report.embedder} already")
-    else:
-        click.echo(f"{report.location}: {report.before} → {report.embedder}")
-        click.echo("the same as before: documents with their ids, texts, passages, collections and facts")
+    already = report.before == report.embedder
+    change = f" has vectors of {report.embedder} already" if already else f": {report.before} → {report.embedder}"
+    click.echo(f"{report.location}{change}")
     click.echo(format_counts({"documents": report.documents, "passages": report.passages, "vectors": report.vectors}))
     lacking = report.passages - report.vectors
     if lacking and report.vectors:
