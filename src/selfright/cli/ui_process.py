@@ -8,19 +8,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Self
 
 from selfright.domain.errors import SelfrightError, UsageError
+from selfright.processes import end
 
 HERE = "127.0.0.1"
 _MODULE = "selfright.ui"
 _SERVICE, _REPORTS = "SELFRIGHT_UI_SERVICE", "SELFRIGHT_UI_REPORTS"  # as `ui.state` reads them
 _READY_S = 180.0
 _POLL_S = 0.1
-_END_S = 10.0
 
 
 class PageEnded(SelfrightError):
@@ -56,11 +55,8 @@ class PageProcess:
     def serve(self, service: str) -> None:
         """Starts the page over a service of somebody else's and waits for SIGINT or SIGTERM."""
 
-        def end(number: int, frame: FrameType | None) -> None:
-            del number, frame
-            self._ending.set()
-
-        before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+        signals = (signal.SIGINT, signal.SIGTERM)
+        before = {each: signal.signal(each, lambda *_: self._ending.set()) for each in signals}
         try:
             self.start(service)
             while not self._ending.wait(_POLL_S):
@@ -81,7 +77,7 @@ class PageProcess:
         """Ends the page. Raises ``PageEnded`` where it had failed, unless there is another error to be told."""
         self._ending.set()
         if self._process is not None:
-            _end(self._process)
+            end(self._process)
         if self._failed and not quiet:
             raise PageEnded(self._failed)
 
@@ -103,18 +99,6 @@ class PageProcess:
                 return True
             time.sleep(_POLL_S)
         return False
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    process.terminate()
-    try:
-        process.wait(_END_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    if process.stdin is not None:
-        with suppress(BrokenPipeError):
-            process.stdin.close()
 
 
 def free_port() -> int:
