@@ -117,28 +117,6 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
     return failures(study)
 
 
-@evaluate.command()
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@no_texts_option
-@json_option
-def report(folder: Path, no_texts: bool, as_json: bool) -> None:
-    """Write the report of the evaluation in FOLDER again: one self-contained HTML file.
-
-    An evaluation with --out writes report.html itself; this writes it anew, or without the texts.
-    """
-    from selfright.domain.errors import InputError
-    from selfright.evals.report.writing import write_report
-    from selfright.evals.results import read_study
-    from selfright.evals.writing import redact
-
-    file = folder / "study.json"
-    if not file.is_file():
-        raise InputError(f"there is no study.json in {folder}; give the --out folder of an evaluation or an ablation")
-    study = read_study(file)
-    path = write_report(redact(study) if no_texts else study, folder)
-    tell({"files": [str(path)]}, [f"wrote {path}"], as_json=as_json)
-
-
 def _write_files(study: "Study", out: Path, no_texts: bool = False) -> list[Path]:
     from selfright.domain.errors import MissingExtra
     from selfright.evals.report.writing import write_report
