@@ -6,7 +6,7 @@ Every record carries a checksum and every count is kept twice, so that a damaged
 import json
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BATCH = 500  # rows read at a time
-# What is known of a passage's document, where it says who brought it: hardly any does.
-_ORIGIN = "(SELECT metadata FROM documents d WHERE d.id = passages.document_id AND metadata LIKE '%\"origin\"%')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +140,10 @@ class Catalogue:
         """The passages with these keys, removed ones only where wanted; keys that are gone are left out."""
         if not keys:
             return {}
-        query = f"SELECT {SHOWN_COLUMNS}, {_ORIGIN} FROM passages WHERE key IN ({', '.join('?' * len(keys))})"
+        query = f"SELECT {SHOWN_COLUMNS} FROM passages WHERE key IN ({', '.join('?' * len(keys))})"
         if not removed:
             query += " AND NOT removed"
-        return {row[0]: _with_origin(read_row(row, self.path), metadata) for *row, metadata in self._all(query, keys)}
+        return {row[0]: read_row(row, self.path) for row in self._all(query, keys)}
 
     def all_shown(self) -> Iterator[SearchRow]:
         """All passages, by key."""
@@ -291,10 +289,3 @@ class Catalogue:
     def _all(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
         with self.connections.reading() as connection:
             return connection.execute(query, tuple(parameters)).fetchall()
-
-
-def _with_origin(shown: SearchRow, metadata: str | None) -> SearchRow:
-    if metadata is None:
-        return shown
-    origin = Document("", "", "", metadata=json.loads(metadata)).origin
-    return replace(shown, passage=replace(shown.passage, origin=origin))

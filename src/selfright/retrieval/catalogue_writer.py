@@ -92,7 +92,7 @@ class CatalogueWriter:
         (last,) = writer.execute("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'passages'").fetchone()
         keys = range(last + 1, last + 1 + len(passages))
         writer.executemany(
-            f"INSERT INTO passages ({PASSAGE_COLUMNS}) VALUES ({_marks(19)})", map(passage_row, keys, passages)
+            f"INSERT INTO passages ({PASSAGE_COLUMNS}) VALUES ({_marks(20)})", map(passage_row, keys, passages)
         )
         if passages:
             writer.execute("INSERT INTO changes (action, first, last) VALUES ('add', ?, ?)", (keys[0], keys[-1]))

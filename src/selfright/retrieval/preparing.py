@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -81,7 +82,8 @@ class Preparer:
         for document, passages in batch:
             _check_input(document, passages)
         latest = {document.id: (document, passages) for document, passages in batch}.values()
-        rows = iter(self._rows([one for _, passages in latest for one in passages], store, given or {}, embed=embed))
+        every = [replace(one, origin=document.origin) for document, passages in latest for one in passages]
+        rows = iter(self._rows(every, store, given or {}, embed=embed))
         return [(document, list(islice(rows, len(passages)))) for document, passages in latest]
 
     def places(self, passages: Sequence[Passage], store: VectorRows) -> list[VectorRow | None]:

@@ -63,7 +63,7 @@ INFO_COLUMNS = (
     "id, passages, crc, title, collection, language, source, url, media_type, content_hash, metadata, characters, "
     "text_crc"
 )
-SHOWN = 'id, document_id, title, text, start, "end", section, language, collection, url, head'
+SHOWN = 'id, document_id, title, text, start, "end", section, language, collection, url, head, origin'
 """The fields of a passage that are stored with it, in their order."""
 shown_values: Callable[[Passage], tuple[Any, ...]] = attrgetter(*SHOWN.replace('"', "").split(", "))
 PASSAGE_COLUMNS = f"key, mark, row, vector_sum, crc, terms_crc, {SHOWN}, text_hash, terms"

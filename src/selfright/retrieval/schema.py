@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 APPLICATION_ID = 0x53465254  # marks the SQLite file as ours
 
 # Passage keys are never used twice: whoever still holds an old key finds nothing, never another passage.
@@ -38,7 +38,7 @@ CREATE TABLE passages (
     crc INTEGER NOT NULL, terms_crc INTEGER NOT NULL,
     id TEXT NOT NULL, document_id TEXT NOT NULL, title TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
     section TEXT NOT NULL, language TEXT NOT NULL, collection TEXT NOT NULL, url TEXT, head TEXT NOT NULL,
-    text TEXT NOT NULL, text_hash BLOB NOT NULL, terms TEXT NOT NULL
+    origin TEXT NOT NULL, text TEXT NOT NULL, text_hash BLOB NOT NULL, terms TEXT NOT NULL
 );
 CREATE UNIQUE INDEX passages_by_id ON passages (id) WHERE NOT removed;
 CREATE INDEX passages_by_document ON passages (document_id);

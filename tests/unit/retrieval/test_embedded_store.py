@@ -122,7 +122,7 @@ def test_what_a_crash_while_making_an_index_leaves_is_no_obstacle(tmp_path: Path
 def test_another_format_is_refused(index: Path) -> None:
     with closing(sqlite3.connect(index / "catalogue.sqlite")) as database:
         database.execute("PRAGMA user_version = 99")
-    with pytest.raises(IncompatibleIndex, match="index format 99, but is opened with 4"):
+    with pytest.raises(IncompatibleIndex, match="index format 99, but is opened with 5"):
         reopen(index)
 
 

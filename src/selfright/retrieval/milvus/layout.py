@@ -102,7 +102,7 @@ def head_of(document: Document, passages: int, generation: int) -> str:
 
 def record_of(passage: Passage) -> str:
     """What is kept of a passage."""
-    return _bound((*shown_values(passage), passage.origin), f"passage '{passage.id[:200]}'")
+    return _bound(shown_values(passage), f"passage '{passage.id[:200]}'")
 
 
 def passage_of(record: str) -> Passage:

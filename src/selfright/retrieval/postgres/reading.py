@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
 from selfright.retrieval.postgres.schema import term_as_kept
-from selfright.retrieval.records import IndexCounts
+from selfright.retrieval.records import SHOWN, IndexCounts
 from selfright.retrieval.scored import SPARE, Population, Scored, fewest_holders, in_order
 from selfright.retrieval.search_request import Best, Lists, SearchRequest, Task
 from selfright.storage.postgres import Connection, PostgresDatabase
@@ -30,7 +30,7 @@ _LOOK_S = 60.0
 
 _DOCUMENT = "id, title, text, language, source, url, media_type, collection, metadata"
 _INFO = "id, title, collection, language, source, content_hash, characters, passages"
-_PASSAGE = 'p.id, p.document_id, p.title, p.text, p.start, p."end", p.section, p.language, p.collection, p.url, p.head'
+_PASSAGE = ", ".join(f"p.{name}" for name in SHOWN.split(", "))
 
 # BM25 (k1 = 1.2, b = 0.75), exact over the live passages; ``held``: ``Population.of``. Rows: kind, key, mark, score.
 _WORDS = """
@@ -133,14 +133,10 @@ class Reader:
         if vector is not None:
             score, joined = "-(v.embedding <#> %(vector)s)", "LEFT JOIN vectors v USING (key)"
         rows = self._connection.execute(
-            f"SELECT p.key, p.mark, {score}, {_PASSAGE}, d.metadata FROM passages p {joined} "
-            "LEFT JOIN documents d ON d.id = p.document_id WHERE p.key = ANY(%(keys)s)",
+            f"SELECT p.key, p.mark, {score}, {_PASSAGE} FROM passages p {joined} WHERE p.key = ANY(%(keys)s)",
             {"vector": vector, "keys": [found.key for found in best]},
         ).fetchall()
-        origins = (Document("", "", "", metadata=json.loads(row[-1] or "{}")).origin for row in rows)
-        passages = {
-            row[0]: replace(_passage(row[3:-1]), origin=origin) for row, origin in zip(rows, origins, strict=True)
-        }
+        passages = {row[0]: _passage(row[3:]) for row in rows}
         return passages, {row[1]: float(row[2]) for row in rows if row[2] is not None}
 
     def languages(self) -> frozenset[str]:
