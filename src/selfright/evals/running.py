@@ -212,21 +212,12 @@ def models(settings: Settings) -> dict[str, str]:
     return {job.value: public(settings.models.get(job.value, settings.llm)) for job in Job}
 
 
-def public(value: Any) -> Any:
-    """A setting without user, password and query of the addresses in it."""
-    if isinstance(value, Mapping):
-        return {name: public(one) for name, one in value.items()}
-    if not isinstance(value, str):
-        return value
-    several = "=" in value.partition("://")[0]  # as in web_base_url: name=address,name=address
-    return ",".join(map(_without_login, value.split(","))) if several else _without_login(value)
-
-
-def _without_login(address: str) -> str:
-    before, scheme, rest = address.partition("://")
+def public(model: str) -> str:
+    """A model's name without user, password and query of the address in it."""
+    before, scheme, rest = model.partition("://")
     place, _, query = rest.partition("?")
     if not scheme:
-        return address
+        return model
     return before + scheme + ("" if "@" in query else place.rpartition("@")[2])  # a password may hold a question mark
 
 

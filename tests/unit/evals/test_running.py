@@ -1,7 +1,5 @@
 """What a result says of its origin names no password."""
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,8 +13,8 @@ _WORD = st.text("abcdefghijklmnopqrstuvwxyz0123456789-_.!$&'()*+;=:%@/#?", min_s
 @given(login=_WORD, key=_WORD)
 def test_no_login_is_sent(login: str, key: str) -> None:
     for address in (f"http://<{login}>@host:80/v1", f"https://host/v1?<{key}>", f"http://<{login}>@host/?<{key}>"):
-        for value in (address, f"openai:m@{address}", f"searxng={address},brave=https://other", {"judge": address}):
-            assert not {"<", ">"} & set(json.dumps(public(value)))
+        for value in (address, f"openai:m@{address}"):
+            assert not {"<", ">"} & set(public(value))
 
 
 @pytest.mark.parametrize(
@@ -25,11 +23,9 @@ def test_no_login_is_sent(login: str, key: str) -> None:
         ("openai:gpt-4o-mini", "openai:gpt-4o-mini"),
         ("http://127.0.0.1:80/v1", "http://127.0.0.1:80/v1"),
         ("openai:m@http://me:a,b@host/v1?key=1", "openai:m@http://host/v1"),
-        ("searxng=http://me:b@one,brave=https://two/?a=1", "searxng=http://one,brave=https://two/"),
-        (None, None),
     ],
 )
-def test_where_a_model_is_may_be_known(given: str | None, sent: str | None) -> None:
+def test_where_a_model_is_may_be_known(given: str, sent: str) -> None:
     assert public(given) == sent
 
 
