@@ -33,9 +33,9 @@ _UNITS = {
     "cm": ("cm", 1.0, 0.0, "cm|센티|센티미터|㎝"),
     "m": ("cm", 100.0, 0.0, "m|미터"),
     "ft": ("cm", 30.48, 0.0, "ft|feet"),
-    "°C": ("°C", 1.0, 0.0, "c|°c|° c|℃|도|degree c|degrees c"),
+    "°C": ("°C", 1.0, 0.0, "c|°c|° c|℃|도|degree c|degrees c|degrees"),
     "°F": ("°C", 5 / 9, -160 / 9, "f|°f|° f|℉|degree f|degrees f|degrees fahrenheit"),
-    "U/L": ("U/L", 1.0, 0.0, "iu/l|u/l"),
+    "U/L": ("U/L", 1.0, 0.0, "iu/l|u/l|ul|units/l"),
     "mIU/L": ("U/L", 1e-3, 0.0, "miu/l|uiu/ml|mu/l"),
     "mmHg": ("mmHg", 1.0, 0.0, "mmhg|mm hg"),
 }
@@ -105,14 +105,11 @@ def _linear(unit: str, target: str, molar: float) -> tuple[float, float] | None:
 
 
 _ALIASES = {
-    "°C": "c|°c|℃|도|degrees c|degrees",
     "/min": "bpm|회/분|회/min|회|beats per minute|beats/min|per minute|breaths per minute|/분|번",
     "%": "퍼센트|프로|percent",
     "mL/min/1.73m²": "ml/min/1.73m2|ml/min/1.73m²|ml/min/1.73㎡|ml/min|ml/min/1.73 m2|ml/분",
     "10⁹/L": "x10^9/l|10^9/l|x 10^9/l|×10⁹/l|10⁹/l|k/ul|x10^3/ul|×10³/ul|10^3/ul|k",
     "kg/m²": "kg/m2|kg/㎡",
-    "U/L": "iu/l|u/l|ul|units/l",
-    "mIU/L": "uiu/ml|miu/l|mu/l",
 }
 # (measure's name or unit, unit) → factor and offset, where no physical unit stands behind the name.
 _SPECIAL: dict[tuple[str, str], tuple[float, float]] = {

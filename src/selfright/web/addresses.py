@@ -70,7 +70,10 @@ def target_of(url: str) -> Target:
     match = _AUTHORITY.fullmatch(parts.netloc)
     if match is None:
         raise PageRefused("an address has a host and perhaps a port, and no user, password, escapes or zone")
-    host = _six(match["six"]) if match["six"] else _name(match["name"])
+    try:
+        host = ipaddress.IPv6Address(match["six"]).compressed if match["six"] else _name(match["name"])
+    except ipaddress.AddressValueError:
+        raise PageRefused("an address in brackets is an IPv6 address, but this one is none") from None
     port = int(match["port"]) if match["port"] else PORTS[parts.scheme]
     path = quote(parts.path or "/", safe=_SAFE.replace("?", ""))
     return Target(parts.scheme, host, port, f"{path}?{quote(parts.query, safe=_SAFE)}" if parts.query else path)
@@ -84,13 +87,6 @@ def redirect(target: Target, location: str) -> Target:
         return target_of(urljoin(target.url, location))
     except ValueError:
         raise PageRefused(f"{target.host} redirects to what is no address") from None
-
-
-def _six(text: str) -> str:
-    try:
-        return ipaddress.IPv6Address(text).compressed
-    except ValueError:
-        raise PageRefused("an address in brackets is an IPv6 address, but this one is none") from None
 
 
 def _name(text: str) -> str:

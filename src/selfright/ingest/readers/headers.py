@@ -84,7 +84,8 @@ def form_items(rows: Sequence[Row], reaches: Sequence[bool]) -> list[tuple[str, 
     labels = [label for row in cells for label in row[::2]]
     is_even = all(len(row) % 2 == 0 for row in cells)
     has_colons = all(label.endswith(_COLONS) for label in labels)
-    if not is_even or len(set(labels)) < len(labels) or not (has_colons or all(map(_is_label, labels))):
+    are_labels = all(0 < len(label) <= _LABEL_LENGTH and not _DIGITS.search(label) for label in labels)
+    if not is_even or len(set(labels)) < len(labels) or not (has_colons or are_labels):
         return []
     values = [row[1::2] for row in cells]
     columns = list(zip(*(row for row in values if len(row) == len(values[0])), strict=True))
@@ -123,10 +124,6 @@ def _has_value(text: str) -> bool:
 def _kind(text: str) -> str:
     """The shape of a value, however many digits and words it has."""
     return _DIGITS_ON.sub("9", _WORDS.sub("a", _shape(text).replace(" ", "")))
-
-
-def _is_label(text: str) -> bool:
-    return 0 < len(text) <= _LABEL_LENGTH and not _DIGITS.search(text)
 
 
 def count_above(rows: Sequence[Row], lengths: Sequence[int]) -> int:

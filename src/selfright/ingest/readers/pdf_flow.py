@@ -154,7 +154,9 @@ def _continues(before: Part, part: Part) -> bool:
     if not is_over and part.top > before.bottom + _NEAR:
         return False
     if before.rows:
-        is_new = part.rows and not (is_over or _are_ruled(before.columns))
+        # Where rules part the columns, each ends where the next one begins.
+        are_ruled = all(left[1] == right[0] for left, right in pairwise(before.columns))
+        is_new = part.rows and not (is_over or are_ruled)
         rows = [] if is_new else _rows(part, before.columns)
         if not rows:
             return False
@@ -204,11 +206,6 @@ def _rows(part: Part, columns: Sequence[Column]) -> list[list[Cell]]:
     shift = part.lines[0].left - columns[0][0]
     rows = [_row(line, columns, 0.0 if abs(shift) < _NEAR else shift) for line in part.lines]
     return rows if all(rows) and any(len(line.pieces) > 1 for line in part.lines) else []
-
-
-def _are_ruled(columns: Sequence[Column]) -> bool:
-    """Whether rules part the columns, so that each ends where the next one begins."""
-    return all(before[1] == column[0] for before, column in pairwise(columns))
 
 
 def _is_near(own: Column, column: Column, shift: float) -> bool:
