@@ -204,6 +204,4 @@ class IndexReader:
 
 
 def _score(found: Sequence[Any], scores: Sequence[float], limit: int) -> Scored:
-    keys = np.array([hit["key"] for hit in found], dtype=np.int64)
-    id_hashes = np.array([hit["entity"]["mark"] for hit in found], dtype=np.int64)
-    return in_order(keys, id_hashes, np.array(scores, dtype=np.float64), limit)
+    return in_order([hit["key"] for hit in found], [hit["entity"]["mark"] for hit in found], scores, limit)

@@ -262,9 +262,4 @@ def vector_of(found: Any) -> "NDArray[np.float32]":
 
 
 def _score(rows: Sequence[tuple[Any, ...]], limit: int) -> Scored:
-    return in_order(
-        np.array([row[1] for row in rows], dtype=np.int64),
-        np.array([row[2] for row in rows], dtype=np.int64),
-        np.array([row[3] for row in rows], dtype=np.float64),
-        limit,
-    )
+    return in_order([row[1] for row in rows], [row[2] for row in rows], [row[3] for row in rows], limit)
