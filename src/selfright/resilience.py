@@ -8,12 +8,9 @@ for twice as long.
 import math
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-
-_MOST_PROVIDERS = 100
 
 
 class Breaker:
@@ -90,23 +87,6 @@ class Breaker:
         self._period += 1
         self._in_a_row = 0
         self._until = self._clock() + min(asked_s or self._pause, self._longest)
-
-
-class Breakers:
-    """One breaker per provider (``Backend.provider``), for at most 100; the one used longest ago goes first."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._of: OrderedDict[str, Breaker] = OrderedDict()
-
-    def of(self, provider: str) -> Breaker:
-        """The provider's breaker, the same for all turns."""
-        with self._lock:
-            breaker = self._of.pop(provider, None) or Breaker()
-            self._of[provider] = breaker
-            while len(self._of) > _MOST_PROVIDERS:
-                self._of.popitem(last=False)
-            return breaker
 
 
 def pause(attempt: int, first_s: float, longest_s: float, random: Callable[[], float]) -> float:

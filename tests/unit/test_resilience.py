@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from selfright.resilience import Breaker, Breakers
+from selfright.resilience import Breaker
 from tests.support.waiting import Clock
 
 
@@ -122,16 +122,3 @@ def test_of_many_threads_one_gets_the_trial(breaker: Breaker, clock: Clock) -> N
     for thread in threads:
         thread.join()
     assert sum(trial is not None for trial in given) == 1
-
-
-def test_one_per_provider_and_not_too_many() -> None:
-    breakers = Breakers()
-    first = breakers.of("openai")
-    assert breakers.of("openai") is first
-    assert breakers.of("ollama") is not first
-    for number in range(99):
-        breakers.of(f"server {number}")
-        assert breakers.of("openai") is first  # in use, so it stays
-    for number in range(100):
-        breakers.of(f"other {number}")
-    assert breakers.of("openai") is not first

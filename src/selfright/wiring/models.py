@@ -1,6 +1,7 @@
 """Language models by job: those that the user hands over, and those that settings name."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from selfright.llm.backend import Backend, Mode, RawReply
     from selfright.llm.calling import CallPolicy
     from selfright.llm.structured import Capabilities
-    from selfright.resilience import Breakers
+    from selfright.resilience import Breaker
     from selfright.telemetry.taps import ModelReply, Tap
 
 _CAPABILITIES = "models.json"
@@ -80,7 +81,7 @@ class Models:
         models: dict[Job, ChatModel] = {}
         for job, backend in self._by_job.items():
             if backend is not None:
-                tapped, breaker = TappedBackend(backend, tap) if tap else backend, breakers.of(backend.provider)
+                tapped, breaker = TappedBackend(backend, tap) if tap else backend, breakers[backend.provider]
                 models[job] = TurnModel(tapped, meter, policy, breaker, capabilities, self._sleep)
         return _ByJob(models)
 
@@ -114,14 +115,14 @@ class Models:
         return self._backends[key]
 
     @cached_property
-    def _shared(self) -> "tuple[CallPolicy, Breakers, Capabilities]":
+    def _shared(self) -> "tuple[CallPolicy, dict[str, Breaker], Capabilities]":
         """What turns share: how calls are made, which providers are out of reach, and how each model gives objects."""
         from selfright.llm.calling import CallPolicy
         from selfright.llm.structured import Capabilities
-        from selfright.resilience import Breakers
+        from selfright.resilience import Breaker
 
         policy = CallPolicy(self._settings.llm_timeout_s, self._settings.llm_attempts)
-        return policy, Breakers(), Capabilities(self._settings.home / _CAPABILITIES)
+        return policy, defaultdict(Breaker), Capabilities(self._settings.home / _CAPABILITIES)
 
 
 def _wrap_model(model: "BaseChatModel") -> "Backend":

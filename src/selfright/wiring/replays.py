@@ -4,6 +4,7 @@ For the world stand models of which only a recording is left, and stores that do
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from copy import copy
@@ -28,7 +29,7 @@ from selfright.flow.walk import walk
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.llm.calling import CallPolicy
 from selfright.llm.structured import Capabilities
-from selfright.resilience import Breakers
+from selfright.resilience import Breaker
 from selfright.settings import OFFLINE
 from selfright.telemetry.recording import Player, Recording
 from selfright.telemetry.taps import MODEL, WEB, intercept
@@ -211,7 +212,7 @@ class ReplayedModels(Models):
         capabilities = Capabilities()
         for name, mode in origins.modes.items():
             capabilities.learn(name, Mode(mode))
-        self._shared = CallPolicy(), Breakers(), capabilities
+        self._shared = CallPolicy(), defaultdict(Breaker), capabilities
 
     @property
     def worse(self) -> frozenset[Job]:
