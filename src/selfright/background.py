@@ -213,16 +213,5 @@ def blocking(method: Callable[Concatenate[S, P], Coroutine[Any, Any, T]]) -> Cal
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    try:
-        loop.run_forever()
-        loop.run_until_complete(_cancel_all(asyncio.all_tasks(loop)))
-        loop.run_until_complete(loop.shutdown_asyncgens())  # what waits in a generator for the loop's end is closed
-        loop.run_until_complete(loop.shutdown_default_executor())
-    finally:
-        loop.close()
-
-
-async def _cancel_all(tasks: set[asyncio.Task[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:  # which ends its tasks, generators and threads
+        runner.get_loop().run_forever()
