@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,7 +14,7 @@ from selfright.ui.markup import go_to, plain, tag, text
 from selfright.ui.state import Memory, Turn, error_text, keep_message, listen, memory, report_errors, service, who
 from selfright.ui.words import PRESETS
 from selfright.wire.answers import TurnEvent
-from selfright.wire.client import AskOptions, Client, Rating, ServiceError
+from selfright.wire.client import Client, Rating, ServiceError
 from selfright.wire.user_data import SessionInfo, WhoReply
 
 MOST_SHOWN = 12
@@ -138,7 +138,7 @@ def _go(mind: Memory) -> None:
         go_to(mind.go_to, mind.gone_to)
 
 
-def _choices(mind: Memory, known: WhoReply) -> AskOptions:
+def _choices(mind: Memory, known: WhoReply) -> dict[str, Any]:
     words = mind.words
     presets = [preset for preset in known.presets if preset != _MODEL_ALONE]
     default = known.default_preset
@@ -170,7 +170,7 @@ def _choices(mind: Memory, known: WhoReply) -> AskOptions:
             help=words["memory_help"],
             key="memory",
         )
-    options: AskOptions = {"mode": mode}
+    options: dict[str, Any] = {"mode": mode}
     if not alone:
         options["preset"] = preset
     if memory_ == "chat":
@@ -211,7 +211,7 @@ def _rate(turn: Turn, trace_id: str, rating: Rating | None, mind: Memory, client
         mind.on_text = mind.words["rated" if rating else "unrated"]
 
 
-def _ask(client: Client, mind: Memory, question: str, options: AskOptions) -> None:
+def _ask(client: Client, mind: Memory, question: str, options: dict[str, Any]) -> None:
     """Runs a turn before the reader's eyes. Streamlit ends it by an exception when the reader does something else."""
     turn = Turn(question)
     mind.add(turn)

@@ -7,7 +7,7 @@
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import quote
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -21,7 +21,7 @@ from selfright.wire import answers, user_data
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["AskOptions", "Client", "Rating", "ServiceError", "ServiceUnreachable", "forwarding_header"]
+__all__ = ["Client", "Rating", "ServiceError", "ServiceUnreachable", "forwarding_header"]
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 TIMEOUT_S = 330.0  # longer than a turn may take
@@ -30,18 +30,6 @@ _CONNECT_S = 5.0
 R = TypeVar("R")
 File = str | Path | tuple[str, bytes]
 """A file to send: where it is, or its name and its content."""
-
-
-class AskOptions(TypedDict, total=False):
-    """What may be said with a question; see ``AskRequest``."""
-
-    preset: str | None
-    mode: Literal["ai_agent", "llm"] | None
-    flags: dict[str, answers.Flag]
-    profile: dict[str, Any] | None
-    collections: str | list[str]
-    session: str | None
-    history: list[answers.Message]
 
 
 class Client:
@@ -70,11 +58,11 @@ class Client:
             trust_env=False,  # a proxy has no business between a page and the service of the same machine
         )
 
-    def ask(self, question: str, **options: Unpack[AskOptions]) -> AnswerReply:
-        """The answer to a question."""
+    def ask(self, question: str, **options: Any) -> AnswerReply:
+        """The answer to a question; ``options`` are those of ``AskRequest``."""
         return self._send(AnswerReply, "POST", _ASK, _ask_body(question, options))
 
-    def stream(self, question: str, **options: Unpack[AskOptions]) -> Generator[answers.TurnEvent, None, None]:
+    def stream(self, question: str, **options: Any) -> Generator[answers.TurnEvent, None, None]:
         """The turn as it happens, up to ``DoneEvent``; the turn is broken off when this is closed before."""
         body = _body(_ask_body(question, options, stream=True))
         with _reachable(), self._http.stream("POST", _ASK, json=body) as response:
@@ -161,7 +149,7 @@ class Client:
             raise ServiceError(message, status=response.status_code) from None
 
 
-def _ask_body(question: str, options: AskOptions, *, stream: bool = False) -> answers.AskRequest:
+def _ask_body(question: str, options: Mapping[str, Any], *, stream: bool = False) -> answers.AskRequest:
     named = {"collections": list(several(options.get("collections", ())))}
     return answers.AskRequest.model_validate({"question": question, "stream": stream, **options, **named})
 
