@@ -1,6 +1,7 @@
 """What ``Selfright`` does with the documents of its index."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -100,17 +101,15 @@ class DocumentMethods:
 
         said, index, folders = SyncOptions(**options), self._engine.index, list(map(Path, several(paths)))
         index.check_own()
-        if not said.dry_run:
-            store = index.open(create=True)
-            report = sync(folders, words_first(store), store, said, progress)
-            if embed:
-                self.embed()
-            return report
-        try:
-            made = index.as_made()
-        except IndexNotFound:
+        if said.dry_run:
+            with suppress(IndexNotFound):
+                return sync(folders, None, index.as_made(), said, progress)
             return sync(folders, None, None, said, progress)
-        return sync(folders, None, made, said, progress)
+        store = index.open(create=True)
+        report = sync(folders, words_first(store), store, said, progress)
+        if embed:
+            self.embed()
+        return report
 
     def read_upload(self, path: str | Path, name: str, deadline: Deadline | None = None) -> "ReadUpload":
         """Reads a file that somebody sent as ``name``, which may take minutes; ``store_upload`` adds it to the index.

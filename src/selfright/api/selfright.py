@@ -165,10 +165,8 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
             raise InputError(f"k must be at least 1, but is {k}")
         wanted = [check_question(query) for query in several(queries)]
         index = self._engine.index
-        searcher, named = (
-            index.searcher(self.settings.flags.with_values(flags or {})),
-            index.check_collections(collections),
-        )
+        searcher = index.searcher(self.settings.flags.with_values(flags or {}))
+        named = index.check_collections(collections)
         if isinstance(searcher, BatchRetriever):
             return [found.hits for found in await searcher.search_many(wanted, k, named)]
         return [(await searcher.search(query, k, named)).hits for query in wanted]

@@ -113,7 +113,13 @@ class Tools:
             if not text.strip() or len(text) > MOST_TEXT:
                 raise InputError(f"expected a text of 1 to {MOST_TEXT:,} characters, but it has {len(text):,}")
             safe = safe_name(name if Path(name).suffix else f"{name}.md")
-            return await self._take_in(caller, safe, text, collection)
+            with self.service.uploads.admit(caller.key):
+                async with place_for(safe) as path:
+                    await in_thread(path.write_text, text, encoding="utf-8", errors="replace")
+                    deadline = Deadline(self.service.limits.upload_s)
+                    report = await self.service.take_in(caller, path, safe, collection, deadline)
+        counts = {each: getattr(report, each) for each in ("documents", "added", "replaced", "unchanged", "passages")}
+        return {"collection": collection, **counts, "errors": [why for _, why in report.failed]}
 
     async def explain(
         self,
@@ -129,15 +135,6 @@ class Tools:
             if not mine:
                 raise InputError("no turn is kept yet; ask something first (the setting 'traces' must not be 'off')")
             return trace_view(mine[0])
-
-    async def _take_in(self, caller: Caller, name: str, text: str, collection: str) -> dict[str, Any]:
-        with self.service.uploads.admit(caller.key):
-            async with place_for(name) as path:
-                await in_thread(path.write_text, text, encoding="utf-8", errors="replace")
-                deadline = Deadline(self.service.limits.upload_s)
-                report = await self.service.take_in(caller, path, name, collection, deadline)
-        counts = {each: getattr(report, each) for each in ("documents", "added", "replaced", "unchanged", "passages")}
-        return {"collection": collection, **counts, "errors": [why for _, why in report.failed]}
 
 
 def build(service: Service) -> MCPServer[Any]:

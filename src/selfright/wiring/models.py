@@ -166,18 +166,9 @@ class TappedBackend:
     """A model with a tap on each attempt, below retries and budget, which a replay then goes through again."""
 
     def __init__(self, inner: "Backend", tap: "Tap") -> None:
+        self.name, self.provider = inner.name, inner.provider
         self._inner = inner
         self._tap = tap
-
-    @property
-    def name(self) -> str:
-        """The model's own."""
-        return self._inner.name
-
-    @property
-    def provider(self) -> str:
-        """The model's own."""
-        return self._inner.provider
 
     async def attempt(self, request: ChatRequest, mode: "Mode", on_text: OnText | None = None) -> "RawReply":
         """The model's reply or the tap's; either way ``on_text`` hears it."""
