@@ -18,9 +18,8 @@ from selfright.domain.errors import SettingsError, UnknownName
 from selfright.domain.flags import ABOVE_ZERO, OTHER_NAMES, Declared, Flags, amount
 from selfright.domain.packs import GENERAL, installed_packs
 from selfright.domain.traces import TRACE_KINDS, TraceKind
-from selfright.retrieval.locations import format_location as without_password
 from selfright.retrieval.locations import is_address
-from selfright.storage.postgres_address import format_address, read_address
+from selfright.storage.postgres_address import read_address
 
 DEFAULT_INDEX = Path(".selfright/index")
 FILE_NAME = "selfright.toml"
@@ -128,16 +127,6 @@ class Settings:
             read_address(self.database)
         if "static" in self.web_providers and self.web_folder is None:
             raise SettingsError("web_provider 'static' needs web_folder: the folder that plays the web")
-
-    @property
-    def shown_index(self) -> str:
-        """``index`` without its password."""
-        return without_password(self.index)
-
-    @property
-    def shown_database(self) -> str:
-        """``database`` without its password."""
-        return format_address(self.database)
 
     @property
     def web_providers(self) -> tuple[str, ...]:

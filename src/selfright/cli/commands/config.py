@@ -30,12 +30,14 @@ def config(assignments: tuple[str, ...], as_json: bool) -> None:
     """
     from selfright.domain.flags import Flags
     from selfright.flow.presets import find_preset
+    from selfright.retrieval.locations import format_location
     from selfright.settings import SETTING_NAMES, load_settings
+    from selfright.storage.postgres_address import format_address
 
     settings = load_settings(values_of(assignments))
     values = {name: getattr(settings, name) for name in SETTING_NAMES}
-    values["database"] = settings.shown_database
-    values["index"] = settings.shown_index
+    values["database"] = format_address(settings.database)  # without passwords
+    values["index"] = format_location(settings.index)
     said = settings.flags_said
     preset = find_preset(settings.preset)
     flags = dataclasses.asdict(Flags().with_values({**preset.flags, **said}))
