@@ -153,8 +153,8 @@ _MOST_SALIENT = 60
 def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candidate]:
     """The most direct answer, one for each part of the question that it leaves open, then what answers nearly as well.
 
-    What is under another heading of a passage is not added to what is under one. None repeats another. What is added
-    last keeps the answer short: a second one within 100 words, more within 60.
+    A row under another heading of a passage is not added to what is under one ("in summer", "in winter"). None repeats
+    another. What is added last keeps the answer short: a second one within 100 words, more within 60.
     """
     if not candidates:
         return []
@@ -170,11 +170,11 @@ def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candi
 
 
 def _is_elsewhere(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
-    """Whether what was chosen of its passage is all under other headings."""
+    """Whether it is a table's row, and what was chosen of its passage is all under other headings."""
     first = candidate.pieces[0]
     beside = [one.pieces[0] for one in chosen if one.pieces[0].strip.passage.id == first.strip.passage.id]
     topics = {heading_above(piece.strip.passage, piece.start) for piece in beside}
-    return bool(topics) and heading_above(first.strip.passage, first.start) not in topics
+    return first.kind == "row" and bool(topics) and heading_above(first.strip.passage, first.start) not in topics
 
 
 def choose_summary(candidates: Sequence[Candidate], limit: int = 8) -> list[Candidate]:
