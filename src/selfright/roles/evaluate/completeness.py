@@ -8,20 +8,20 @@ open. What is missing is told in words that can be searched for.
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from selfright.domain.answers import Draft, Sentence
+from selfright.domain.answers import Draft
 from selfright.domain.file_names import full_title
 from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
 from selfright.domain.text import language_of
 from selfright.roles.analysis import Term, TextAnalyzer, distinct
 from selfright.roles.questions import question_parts
-from selfright.roles.reading import WINDOWS, read_pairs
+from selfright.roles.reading import read_pairs
 from selfright.roles.rewrite.contextualize import only_names
 from selfright.roles.visible_text import Source, heading_above
 
@@ -49,7 +49,6 @@ class PartFacts:
 
 OPEN = 0.5
 _LONGEST_PART = 120
-_MOST_SENTENCES = 8  # read alone
 _GAP = re.compile(r"[^,;:?!.()，。]{0,14}")
 _KOREAN_ENDING = re.compile(r"[가-힣]+")
 _PARTICLE = re.compile(
@@ -93,28 +92,18 @@ class AnswerReader:
         return None if score is None else 1 / (1 + math.exp(-(self._weight * score + self._intercept)))
 
     def score(self, question: str, draft: Draft) -> float | None:
-        """What the network makes of the draft, as log-odds; None when nobody reads it. One that it cannot read at once
-        is also read sentence by sentence, and the best of these counts."""
+        """What the network makes of the draft, as log-odds; None when nobody reads it."""
         if self._reader is None or not draft.text.strip() or language_of(question) not in self._reader.languages:
             return None
-        read = read_pairs(self._reader, question, draft_texts(draft))
-        return max((one.score for one in read or () if one.is_number), default=None)
+        read = read_pairs(self._reader, question, [draft_text(draft)])
+        return read[0].score if read and math.isfinite(read[0].score) else None
 
 
-def draft_texts(draft: Draft) -> list[str]:
-    """The draft under the titles that it is cited from; where it is longer than what the network reads at once, then
-    each of its first eight sentences under its own."""
-    titles = {one.n: full_title(one.document_id, one.title) for one in draft.citations}
-    said = draft.sentences or (Sentence(draft.text),)
-    whole = _under(titles.values(), "\n".join(sentence.text for sentence in said))
-    if len(whole) <= WINDOWS[language_of(draft.text)]:
-        return [whole]
-    first = said[:_MOST_SENTENCES]
-    return [whole, *(_under((titles.get(n, "") for n in sentence.citations), sentence.text) for sentence in first)]
-
-
-def _under(titles: Iterable[str], text: str) -> str:
-    return "\n".join([*filter(None, dict.fromkeys(titles)), text])
+def draft_text(draft: Draft) -> str:
+    """The draft's sentences under the titles that they are cited from."""
+    titles = dict.fromkeys(full_title(citation.document_id, citation.title) for citation in draft.citations)
+    said = [sentence.text for sentence in draft.sentences] or [draft.text]
+    return "\n".join([*filter(None, titles), *said])
 
 
 def _headings(draft: Draft, sources: Sequence[Source]) -> str:
