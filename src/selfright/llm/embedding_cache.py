@@ -34,9 +34,10 @@ REST_S = 60.0  # how long a file that failed is left alone
 _DROPPED_SHARE = 0.1  # of the entries, when the file is full
 _LAYOUT = Layout(
     "embedding cache",
-    1,
+    2,
     (
-        "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,"
+        "DROP TABLE IF EXISTS vectors",  # of another format: it only saves time
+        "CREATE TABLE vectors (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,"
         " checksum INTEGER NOT NULL, vector BLOB NOT NULL)",
     ),
     (
