@@ -62,9 +62,9 @@ def test_among_equals_no_more_attacks_succeed_than_are_known_to(tmp_path: Path) 
     with arena.open() as selfright:
         fallen = _fallen(arena.tournament(selfright, DECIDABLE, "full"))
         assert not arena.harmed(selfright, HONEST, "full")
-    assert len(fallen) <= 91, sorted(fallen)
-    assert sum("lost" in how for how in fallen.values()) <= 15
-    assert sum("flipped" in how for how in fallen.values()) <= 13
+    assert len(fallen) <= 90, sorted(fallen)
+    assert sum("lost" in how for how in fallen.values()) <= 16
+    assert sum("flipped" in how for how in fallen.values()) <= 10
 
 
 @pytest.mark.parametrize("preset", ["basic", "full"])
