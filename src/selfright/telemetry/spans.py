@@ -235,7 +235,7 @@ def _attempt(name: str, request: ChatRequest, mode: str, *, content: bool) -> tu
 
 
 def _server(address: str) -> Attributes:
-    """Host and port of a server of one's own, from what follows ``@http`` in a model's name."""
+    """Host and port of the user's own server, from what follows ``@http`` in a model's name."""
     parts = urlsplit(f"http{address}") if address else None
     try:
         host, port = (parts.hostname, parts.port) if parts else (None, None)

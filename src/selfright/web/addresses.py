@@ -164,7 +164,7 @@ class Permissions:
 
     ``names``: hosts that may also have private and loopback addresses, each with the ports it may be asked on.
     Link-local, metadata and reserved addresses are open only to a host written as that address: a name is not enough,
-    for whoever owns the name could point it there.
+    since the owner of the name could point it there.
     """
 
     names: dict[str, frozenset[int]] = field(default_factory=dict)
