@@ -1,6 +1,7 @@
 """``selfright``: the command line. Results on stdout; everything else, errors in one line, on stderr.
 
-Exit codes: 0 fine, 1 the task failed, 2 wrong use, 130 interrupted.
+Exit codes: 0 fine; 1 the task failed, or what it was given (a file, a question) cannot be used; 2 a wrong command,
+option or setting; 130 stopped by Ctrl-C.
 """
 
 import atexit
