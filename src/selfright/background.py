@@ -5,7 +5,7 @@ import math
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
 from contextvars import ContextVar
@@ -152,7 +152,7 @@ class LoopThread:
         """Whether anything has run here yet."""
         return self._loop is not None
 
-    def iterate(self, source: AsyncGenerator[T, None]) -> Iterator[T]:
+    def iterate(self, source: AsyncGenerator[T, None]) -> Generator[T, None, None]:
         """What the generator yields, one by one; its work is cancelled when the caller stops early."""
         items: SimpleQueue[tuple[T] | None] = SimpleQueue()  # bounded by the generator, which ends by itself
 

@@ -184,6 +184,8 @@ def _setting(name: str, value: object) -> Any:
     if name == "index" and is_address(str(value)):
         return str(value)
     if kind in (Path, Path | str, Path | None):
+        if not str(value).strip():
+            raise SettingsError(f"setting '{name}' is empty; name a folder")
         return Path(str(value)).expanduser()
     if kind == tuple[str, ...]:
         parts = value if isinstance(value, list | tuple) else str(value).split(",")

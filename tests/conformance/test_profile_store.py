@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfright.domain.errors import InputError
+from selfright.domain.errors import UsageError
 from selfright.domain.ports import ProfileStore
 from selfright.domain.slots import Profile, Slot, SlotKind
 from selfright.memory.profiles import RowProfiles, SqliteProfiles
@@ -146,7 +146,7 @@ def test_users_are_apart_whatever_they_are_called(store: ProfileStore) -> None:
 
 @pytest.mark.parametrize("name", ["", "a" * 201], ids=["empty", "too long"])
 def test_a_user_needs_a_name(store: ProfileStore, name: str) -> None:
-    with pytest.raises(InputError, match="name of a user"):
+    with pytest.raises(UsageError, match="name of a user"):
         profile(store, name)
 
 

@@ -12,7 +12,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.graph import START, StateGraph
 
 from selfright.domain.answers import Message
-from selfright.domain.errors import InputError, SessionBusy, SessionHidden, SessionLost, SettingsError, StoreError
+from selfright.domain.errors import SessionBusy, SessionHidden, SessionLost, SettingsError, StoreError, UsageError
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.turns import Scope
@@ -325,9 +325,9 @@ def test_a_running_turn_keeps_its_session_alone_from_being_forgotten(opened: Ope
 @pytest.mark.parametrize("name", ["", "x" * 201])
 def test_names_have_a_length(opened: Opened, tmp_path: Path, name: str) -> None:
     async def test(sessions: Sessions) -> None:
-        with pytest.raises(InputError, match="1 to 200"):
+        with pytest.raises(UsageError, match="1 to 200"):
             await sessions.begin(name, "s", "q?")
-        with pytest.raises(InputError, match="1 to 200"):
+        with pytest.raises(UsageError, match="1 to 200"):
             await sessions.conversation("u", name)
 
     run(opened, tmp_path, test)

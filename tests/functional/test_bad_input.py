@@ -106,6 +106,10 @@ def test_questions_that_cannot_be_asked(cli: Cli, indexed: Path, arguments: tupl
         (("ask",), ("QUESTION",)),
         (("aks", "What?"), ("Did you mean 'ask'",)),
         (("search", "x", "-k", "0"), ("-k",)),
+        (("ask", "What?", "--session", ""), ("name of a session", "1 to 200")),
+        (("ask", "What?", "--user", ""), ("name of a user",)),
+        (("ask", "What?", "--set", "home="), ("'home' is empty",)),
+        (("index", "add", ".", "--collection", ""), ("name of a collection",)),
         (("graph", "--preset", "crg"), ("did you mean 'crag'",)),
     ],
 )

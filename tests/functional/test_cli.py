@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from selfright.cli.commands.chat import Teller
 from selfright.domain.errors import SettingsError
+from selfright.domain.events import TurnEvent
 from selfright.domain.judgements import StopReason
 from tests.functional.conftest import Cli
 
@@ -140,6 +142,22 @@ def test_chat_answers_and_takes_commands(cli: Cli, indexed: Path, monkeypatch: p
     assert "Sources:" in outcome.out
     assert "no command '/nonsense'" in outcome.err
     assert outcome.err.count("/quit ends") == 3  # at first, for the mistake, and for /help
+
+
+def test_ctrl_c_stops_an_answer_and_not_the_chat(cli: Cli, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines, tell = iter(["Who is the harbour master?", "How often is the lamp changed?", "/quit"]), Teller.tell
+
+    def interrupted(teller: Teller, event: TurnEvent) -> None:
+        monkeypatch.setattr(Teller, "tell", tell)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", lambda _: next(lines))
+    monkeypatch.setattr(Teller, "tell", interrupted)
+    outcome = cli("chat", "--index", indexed, "--session", "stopped")
+    assert outcome.code == 0
+    assert "(stopped)" in outcome.err
+    assert "Orla Keane" not in outcome.out
+    assert "90 days" in outcome.out
 
 
 def test_korean_output_has_no_english_codes(cli: Cli, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,7 @@ def test_the_chat_keeps_its_conversation_until_it_is_told_to_forget(
     second = chat("Which version is it?", "/forget", "/sources")
     assert second.code == 0
     assert "turns so far: 1;" in second.err
-    assert "nothing was asked yet" in second.out
+    assert "Nothing was asked yet" in second.out
     last = chat("/quit")
     assert last.code == 0
     assert "turns so far" not in last.err

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from selfright import Selfright, TurnFinished
-from selfright.domain.errors import InputError, SelfrightError, UnknownName
+from selfright.domain.errors import InputError, SelfrightError, UnknownName, UsageError
 from tests.functional.conftest import Cli
 
 QUESTION = "How often is the lamp of the Dunmore lighthouse changed?"
@@ -164,7 +164,7 @@ def test_wrong_settings_are_refused(values: dict[str, Any], message: str) -> Non
 
 def test_wrong_questions_about_traces_are_refused(indexed: Path) -> None:
     with Selfright.open(indexed, **PLAIN) as selfright:
-        with pytest.raises(InputError, match="limit"):
+        with pytest.raises(UsageError, match="limit"):
             selfright.traces(0)
         with pytest.raises(InputError, match="there is no trace"):
             selfright.trace("deadbeef")
@@ -189,7 +189,7 @@ def test_the_command_line_lists_shows_and_forgets(cli: Cli, asked: str) -> None:
     assert QUESTION in shown
     assert json.loads(cli("trace", "show", asked, "--json").out)["id"] == asked
     assert cli("trace", "forget", asked[:8]).code == 0
-    assert cli("trace", "list").out.startswith("no traces")
+    assert cli("trace", "list").err.startswith("selfright: no traces are kept")
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_the_command_line_lists_shows_and_forgets(cli: Cli, asked: str) -> None:
         (("replay", "ffff"), 1, "there is no trace"),
         (("forget",), 2, "--all"),
         (("forget", "ffff", "--all"), 2, "--all"),
-        (("list", "-n", "0"), 1, "limit"),
+        (("list", "-n", "0"), 2, "at least 1"),
         (("replay", "ffff", "--set", "topk=3"), 2, "unknown setting"),
     ],
     ids=str,

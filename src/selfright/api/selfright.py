@@ -1,7 +1,7 @@
 """``Selfright``: the public class. Everything runs on coroutines; ``ask``, ``search`` and the like wrap them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never, Self, Unpack
 
@@ -114,7 +114,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         """The flags of a turn: the preset's, overridden by the settings', overridden by the call's."""
         return self._engine.flags(find_preset(preset or self.settings.preset), given or {})
 
-    def stream(self, question: str, **options: Unpack[TurnOptions]) -> Iterator[TurnEvent]:
+    def stream(self, question: str, **options: Unpack[TurnOptions]) -> Generator[TurnEvent, None, None]:
         """``astream`` for callers without an event loop."""
         return self._loop.iterate(self.astream(question, **options))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from selfright.domain.errors import SelfrightError, UsageError
+from selfright.domain.errors import SelfrightError
 from selfright.processes import end
 
 HERE = "127.0.0.1"
@@ -29,7 +29,7 @@ class PageEnded(SelfrightError):
 class PageProcess:
     """A page on ``port`` of this machine, 0 for a free one; ``tell`` hears its address once it can be opened.
 
-    Raises ``UsageError`` where the port is taken, and ``PageEnded`` at the end when the page has failed.
+    Raises ``PageEnded`` where the port is taken, and at the end when the page has failed.
     """
 
     def __init__(self, port: int, reports: Path | None, tell: Callable[[str], None]) -> None:
@@ -38,7 +38,7 @@ class PageProcess:
         self._ending = threading.Event()
         self._failed = ""
         if port and _listens(port):
-            raise UsageError(f"port {port} of {HERE} is taken; choose another --port")
+            raise PageEnded(f"port {port} of {HERE} is taken; choose another --port")
 
     def start(self, service: str) -> None:
         """Starts the page over a service; when it ends by itself, this process is told to end as by SIGTERM."""

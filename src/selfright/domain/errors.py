@@ -1,7 +1,7 @@
 """What can go wrong. Each message says what was expected, what came, and what to do.
 
 * SelfrightError
-  + UsageError              the caller asked for something that does not exist (exit code 2)
+  + UsageError              an option or a name that is wrong (exit code 2)
     - UnknownName           an unknown flag, preset, option or value; the nearest valid name is given
   + SettingsError           a settings file or variable cannot be used
   + InputError              a question or file cannot be used
@@ -56,7 +56,7 @@ for it."""
 
 
 class UsageError(SelfrightError):
-    """The caller asked for something that does not exist."""
+    """An option or a name that is wrong, or that does not exist."""
 
     exit_code = 2
 

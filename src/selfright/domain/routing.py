@@ -6,10 +6,10 @@ from enum import StrEnum
 from typing import Self
 from unicodedata import category
 
-from selfright.domain.errors import InputError, UnknownName
+from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.judgements import QueryClass
+from selfright.domain.text import check_name
 
-MAX_NAME = 200
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode's categories of what controls text, line breaks among them
 MAX_DESCRIPTION = 2_000
 MAX_SLOTS = 50
@@ -56,14 +56,12 @@ class Collection:
 def collection_name(name: str) -> str:
     """The name of a collection, without blanks around it.
 
-    Raises ``InputError`` for one that is empty, too long, or would look like another or break a line: with line breaks,
+    Raises ``UsageError`` for one that is empty, too long, or would look like another or break a line: with line breaks,
     NUL, signs that turn the direction of writing or that nobody sees.
     """
-    name = name.strip()
-    if not 0 < len(name) <= MAX_NAME:
-        raise InputError(f"the name of a collection must have 1 to {MAX_NAME} characters, but has {len(name):,}")
+    name = check_name("collection", name.strip())
     if unseen := next((sign for sign in name if category(sign) in _UNSEEN), None):
-        raise InputError(
+        raise UsageError(
             f"the name of a collection must not have the invisible character U+{ord(unseen):04X}; leave it out"
         )
     return name

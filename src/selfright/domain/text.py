@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, overload
 
+from selfright.domain.errors import UsageError
 from selfright.domain.passages import Language
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
@@ -46,6 +47,7 @@ _ABBREVIATION = re.compile(
 )
 _WRAPPED_LINE = 60
 _LONGEST_HEAD = 2_000
+MAX_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,13 @@ class Block:
     kind: BlockKind
     start: int
     end: int
+
+
+def check_name(what: str, name: str) -> str:
+    """The name of a user, a session or a collection. Raises ``UsageError`` for one that is empty or too long."""
+    if not 0 < len(name) <= MAX_NAME:
+        raise UsageError(f"the name of a {what} must have 1 to {MAX_NAME} characters, but has {len(name):,}")
+    return name
 
 
 def language_of(text: str) -> Language:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from selfright.domain.errors import InputError, StoreError
+from selfright.domain.errors import StoreError
 from selfright.domain.slots import Fact, Kinds, Profile, Slot
+from selfright.domain.text import check_name
 from selfright.storage.postgres_address import decode, encode
 from selfright.storage.rows import Connection, FileRows, Rows
 from selfright.storage.sqlite import Layout
 
-MAX_NAME = 200
 MAX_USERS = 100_000
 MAX_STANDING = 500
 MAX_HISTORY = 20_000
@@ -71,7 +71,7 @@ class _Standing:
 class RowProfiles:
     """A ``ProfileStore`` over rows. Raises ``StoreError`` when they cannot be read or written.
 
-    And ``InputError`` for a user's name that is none.
+    And ``UsageError`` for a user's name that is none.
     """
 
     def __init__(self, rows: Rows, kinds: Kinds) -> None:
@@ -126,9 +126,7 @@ class RowProfiles:
         await asyncio.to_thread(self._rows.close)
 
     def _user_key(self, user: str) -> str:
-        if not 0 < len(user) <= MAX_NAME:
-            raise InputError(f"the name of a user must have 1 to {MAX_NAME} characters, but has {len(user):,}")
-        return encode(user)
+        return encode(check_name("user", user))
 
     async def _change(self, user: str, change: Callable[[Profile], Profile]) -> Profile:
         owner = self._user_key(user)

@@ -15,7 +15,8 @@ from importlib.metadata import version
 from itertools import chain, islice
 from typing import Any
 
-from selfright.domain.errors import InputError, SelfrightError, StoreError
+from selfright.domain.errors import SelfrightError, StoreError
+from selfright.domain.text import check_name
 from selfright.domain.turns import Scope
 from selfright.memory.checkpoints import Held, Saver, TurnSaver
 from selfright.memory.conversation import Conversation, Retention, RunningTurn, SessionInfo, TurnRecord
@@ -23,7 +24,6 @@ from selfright.memory.maintenance import Upkeep
 from selfright.memory.session_rows import MAX_LISTED, Head, SessionRows, busy
 from selfright.storage.rows import Connection
 
-MAX_NAME = 200
 _PRUNE_EVERY = 100
 _SECONDS_A_DAY = 86_400.0
 _PRUNE_AT_ONCE = 20
@@ -98,7 +98,7 @@ class Sessions:
         """The turn that a crash broke off, when the same is asked again within the same scope; else one that begins.
 
         Raises ``SessionBusy`` while another turn of the session runs, here or in another process, ``SessionHidden``
-        when a turn of it searched where ``scope`` does not reach, and ``InputError`` for a name that is empty or too
+        when a turn of it searched where ``scope`` does not reach, and ``UsageError`` for a name that is empty or too
         long.
         """
         scope = _scope(who, session)
@@ -262,9 +262,9 @@ class Sessions:
 
 def _scope(who: str | Scope, session: str | None = None) -> Scope:
     scope = Scope.of(who)
-    for what, name in (("user", scope.owner), ("session", session)):
-        if name is not None and not 0 < len(name) <= MAX_NAME:
-            raise InputError(f"the name of a {what} must have 1 to {MAX_NAME} characters, but has {len(name):,}")
+    check_name("user", scope.owner)
+    if session is not None:
+        check_name("session", session)
     return scope
 
 

@@ -36,7 +36,7 @@ _TOO_MANY = (
     " WINDOW newest AS (PARTITION BY owner ORDER BY at DESC, id DESC)) AS owned) AS counted"
     " WHERE number > %s OR total > %s)"
 )
-_ID = re.compile(r"[0-9a-f]{4,64}")
+_ID = re.compile(r"[0-9a-f]{1,64}")
 _PAGE = 200
 _LATEST = (1e300, "")
 _MOST_LINES = 20_000
@@ -98,7 +98,7 @@ class TraceStore:
             last = rows[-1]
 
     def find(self, trace_id: str, scope: Scope) -> tuple[Trace, list[Mapping[str, Any]]]:
-        """A trace by its id or the beginning of it (at least 4 digits), and the lines of its recording.
+        """A trace by its id or the beginning of it, and the lines of its recording.
 
         Raises ``InputError`` when ``scope`` sees no such trace, or several, and for one that cannot be read.
         """

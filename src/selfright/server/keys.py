@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from selfright.domain.errors import InputError
 from selfright.domain.routing import collection_name
-from selfright.domain.text import several
+from selfright.domain.text import check_name, several
 from selfright.storage.postgres_address import decode, encode
 from selfright.storage.rows import Connection, DatabaseRows, FileRows, Rows
 from selfright.storage.sqlite import Layout
@@ -70,7 +70,7 @@ class Keys(Rows):
     def add(
         self, user: str, collections: str | Sequence[str] = (), *, admin: bool = False, note: str = ""
     ) -> tuple[Key, str]:
-        """A new key, and its secret: this is the only time that it can be seen. Raises ``InputError``."""
+        """A new key, and its secret: this is the only time that it can be seen."""
         key, token = make_key(user, collections, admin=admin, note=note)
         owner, names, said = map(encode, (user, json.dumps(key.collections), note))
         row = (key.id, digest(token), owner, names, admin, said, key.created)
@@ -158,8 +158,7 @@ class KeyRing(Keys, FileRows):
 def make_key(user: str, collections: str | Sequence[str], *, admin: bool, note: str) -> tuple[Key, str]:
     """A new key that is nowhere kept yet, and its secret. Raises ``InputError``."""
     collections = [collection_name(name) for name in several(collections)]
-    if not 0 < len(user) <= MOST_NAME:
-        raise InputError(f"the name of a user has 1 to {MOST_NAME} characters, but has {len(user):,}")
+    check_name("user", user)
     if len(collections) > MOST_COLLECTIONS or len(note) > MOST_NAME:
         raise InputError(f"a key takes at most {MOST_COLLECTIONS} collections and {MOST_NAME} characters of note")
     key = Key(secrets.token_hex(_ID_BYTES), user, tuple(dict.fromkeys(collections)), admin, note, time.time())

@@ -39,7 +39,8 @@ def serve(selfright: "Selfright", host: str, port: int, tell: Callable[[str], No
     """Serves until SIGTERM or SIGINT, then until the running turns are finished; closes the Selfright.
 
     ``tell`` hears the URL once it listens. Raises ``UsageError`` for an address that others can reach while there is
-    no key, and for one that cannot be had, ``InputError`` when the keys are gone, and what opening the index raises.
+    no key, ``ServiceError`` for one that cannot be had, ``InputError`` when the keys are gone, and what opening the
+    index raises.
     """
     keys = open_keys(selfright.settings)
     try:
@@ -175,13 +176,13 @@ def _check_keys(keys: Keys, host: str) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there. Raises ``UsageError`` when it cannot be had."""
+    """A socket that listens there. Raises ``ServiceError`` when it cannot be had."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         why = error.strerror or error
-        raise UsageError(f"cannot listen on {host}, port {port} ({why}); choose another --port") from None
+        raise ServiceError(f"cannot listen on {host}, port {port} ({why}); choose another --port") from None
     # asyncio sets this on sockets that it opens itself only. Connections inherit it here: without it the body of a
     # reply waits for the caller to acknowledge its head, which takes 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -73,7 +73,7 @@ def draw_list(traces: Sequence[Trace]) -> str:
         f"{trace.cost.seconds:7.2f} s  {_question_line(trace)}".rstrip()
         for trace in traces
     ]
-    return plain("\n".join(rows)) if rows else "no traces are kept yet; each answered question leaves one"
+    return plain("\n".join(rows))
 
 
 def draw_trace(trace: Trace) -> str:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from selfright.domain.answers import Step
-from selfright.domain.errors import InputError
+from selfright.domain.errors import UsageError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
 from selfright.domain.traces import Origins, Trace
 from selfright.domain.turns import Scope, TurnOptions
@@ -69,7 +69,7 @@ class TraceService:
     def traces(self, limit: int, scope: Scope) -> list[Trace]:
         """The kept traces that ``scope`` may see, the newest first."""
         if not 0 < limit <= _MOST_LISTED:
-            raise InputError(f"limit must lie between 1 and {_MOST_LISTED:,}, but is {limit}")
+            raise UsageError(f"limit must lie between 1 and {_MOST_LISTED:,}, but is {limit}")
         seen = (trace for trace in self.store.traces(scope.user) if scope.covers(trace.collections))
         return list(islice(seen, limit))
 

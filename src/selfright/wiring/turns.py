@@ -11,7 +11,7 @@ from selfright.domain.answers import Answer, Message
 from selfright.domain.errors import InputError, StoreError, UnknownName, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.slots import Profile
-from selfright.domain.text import readable
+from selfright.domain.text import check_name, readable
 from selfright.domain.tools import Tools
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, preset_for
 from selfright.flow.presets import Preset, find_preset
@@ -132,7 +132,8 @@ class TurnService:
         named = self._engine.index.check_collections(options.get("collections", ()))
         usual = self._engine.settings.preset
         preset = find_preset(preset_for(options, usual) or usual)
-        return preset, Scope(options.get("user") or DEFAULT_USER, named or None)
+        user = options.get("user")
+        return preset, Scope(DEFAULT_USER if user is None else check_name("user", user), named or None)
 
     @asynccontextmanager
     async def _in_session(

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from functools import cache
 from typing import TYPE_CHECKING, TextIO
 
@@ -33,18 +34,21 @@ def _words(language: Language) -> Mapping[str, str]:
     return wordings("selfright.cli", "render_answer")[language]["chat"]
 
 
-def _help() -> str:
-    """The commands, in Korean where the machine speaks it."""
+def _spoken() -> Language:
+    """The language of the machine: Korean or English."""
     spoken = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    return _words("ko" if spoken.lower().startswith("ko") else "en")["help"]
+    return "ko" if spoken.lower().startswith("ko") else "en"
 
 
 @click.command()
 @opening(index_option, preset_option, session_option, user_option, set_option)
 def chat(selfright: "Selfright", session: str | None, user: str | None) -> None:
-    """Chat with the index. The conversation is saved, and follow-up questions are understood."""
+    """Chat with the index. The conversation is saved, and follow-up questions are understood.
+
+    Ctrl-C stops an answer; at the prompt it ends the chat.
+    """
     selfright.info()
-    Conversation(selfright, session or DEFAULT_SESSION, user).go()
+    Conversation(selfright, DEFAULT_SESSION if session is None else session, user).go()
 
 
 class Conversation:
@@ -55,14 +59,15 @@ class Conversation:
 
         self._selfright = selfright
         self._session = session
-        self._user = user or DEFAULT_USER
+        self._user = DEFAULT_USER if user is None else user
         self._last: Answer | None = None
+        self._words = _words(_spoken())
 
     def go(self) -> None:
         """Until the input or ``/quit`` ends it."""
         from selfright.cli.render_answer import account, steps
 
-        click.echo(_help(), err=True)
+        click.echo(self._words["help"], err=True)
         self._take_up()
         while True:
             try:
@@ -75,16 +80,16 @@ class Conversation:
                 case "/quit" | "/exit":
                     return
                 case "/help" | "/?":
-                    click.echo(_help(), err=True)
+                    click.echo(self._words["help"], err=True)
                 case "/forget":
                     self._selfright.forget(self._session, self._user)
                     self._last = None
-                    click.echo("(a new conversation)", err=True)
+                    click.echo(self._words["new"], err=True)
                 case "/sources" | "/trace" as wish:
                     shown = account if wish == "/sources" else steps
-                    click.echo(shown(self._last) if self._last else "nothing was asked yet")
+                    click.echo(shown(self._last) if self._last else self._words["nothing"])
                 case command if command.startswith("/"):
-                    click.echo(f"no command '{command}'. {_help()}", err=True)
+                    click.echo(f"{self._words['unknown'].format(command=command)} {self._words['help']}", err=True)
                 case question:
                     self._answer(question)
 
@@ -92,9 +97,9 @@ class Conversation:
         """Says what conversation this goes on with, and answers what a crash left open."""
         so_far = self._selfright.conversation(self._session, self._user)
         if so_far.turns:
-            click.echo(f"(turns so far: {so_far.turns}; /forget starts a new conversation)", err=True)
+            click.echo(self._words["turns"].format(turns=so_far.turns), err=True)
         if so_far.unfinished is not None:
-            click.echo(f"(continuing the interrupted question: {so_far.unfinished.question})", err=True)
+            click.echo(self._words["continuing"].format(question=so_far.unfinished.question), err=True)
             self._answer(so_far.unfinished.question)
 
     def _answer(self, question: str) -> None:
@@ -102,12 +107,15 @@ class Conversation:
 
         teller = Teller(sys.stdout, question)
         try:
-            for event in self._selfright.stream(question, session=self._session, user=self._user):
-                teller.tell(event)
-                if isinstance(event, TurnFinished):
-                    self._last = event.answer
-                    for note in event.answer.notes:
-                        click.echo(f"  – {note}", err=True)
+            with closing(self._selfright.stream(question, session=self._session, user=self._user)) as events:
+                for event in events:
+                    teller.tell(event)
+                    if isinstance(event, TurnFinished):
+                        self._last = event.answer
+                        for note in event.answer.notes:
+                            click.echo(f"  – {note}", err=True)
+        except KeyboardInterrupt:
+            click.echo(f"\n{self._words['stopped']}", err=True)
         except (InputError, SessionBusy) as error:
             click.echo(f"selfright: {error}", err=True)
 

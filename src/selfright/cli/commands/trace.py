@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from selfright.cli.commands.options import format_counts, index_option, json_option, set_option, tell, values_of
+from selfright.cli.commands.options import format_counts, index_option, json_option, say, set_option, tell, values_of
 
 if TYPE_CHECKING:
     from selfright.domain.traces import Replay
@@ -20,7 +20,9 @@ def trace() -> None:
 
 
 @trace.command("list")
-@click.option("-n", "limit", default=20, show_default=True, help="How many, the newest first.")
+@click.option(
+    "-n", "limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many, the newest first."
+)
 @click.option("--user", metavar="ID", help="Only this user's.")
 @json_option
 def list_(limit: int, user: str | None, as_json: bool) -> None:
@@ -31,7 +33,10 @@ def list_(limit: int, user: str | None, as_json: bool) -> None:
 
     with Selfright.open() as selfright:
         traces = selfright.traces(limit, user)
-    tell([trace_form(one) for one in traces], [draw_list(traces)], as_json=as_json)
+    tell([trace_form(one) for one in traces], [draw_list(traces)] if traces else (), as_json=as_json)
+    if not traces:
+        whose = "" if user is None else f" of user '{user}'"
+        say(f"no traces{whose} are kept; each answered question leaves one, unless traces=off is set")
     if traces and all(one.kind != "full" for one in traces):
         click.echo(_NOT_RECORDED, err=True)
 
