@@ -49,7 +49,9 @@ def test_a_damaged_catalogue_is_named_and_left_as_it_is(index: Path) -> None:
         code, said = run("index", "verify", *options, "--index", index)
         assert code == 1
         assert "wave.txt" in said
-        assert f"rebuild it with: selfright index add PATH --index {index}" in said
+        assert f"make it anew with: selfright index add PATH --index {index}" in said
+    advice = CliRunner().invoke(cli, ["index", "verify", "--index", str(index)], standalone_mode=False).stderr
+    assert advice.startswith("selfright: --repair cannot mend the catalogue: restore the index from a backup")
     with Selfright.open(index) as selfright:
         assert selfright.search("keel")[0].passage.document_id == "sail.txt"
 

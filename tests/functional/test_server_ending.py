@@ -173,16 +173,22 @@ def test_a_port_that_is_taken_is_told(
     monkeypatch.setenv("SELFRIGHT_EMBEDDER", "none")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert main(["serve", "--port", str(port), "--index", str(settings["path"])]) == 2
+        assert main(["serve", "--port", str(port), "--index", str(settings["path"])]) == 1
     assert "choose another --port" in capsys.readouterr().err
 
 
-def test_keys_are_added_listed_and_revoked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_keys_are_added_listed_and_revoked(
+    settings: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SELFRIGHT_INDEX", str(settings["path"]))
     assert main(["keys", "list", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == []
+    said = capsys.readouterr()
+    assert json.loads(said.out) == []
+    assert "there are no keys" in said.err
     assert main(["keys", "add", "--user", "ana", "--collection", "letters", "--note", "laptop"]) == 0
     said = capsys.readouterr()
     token = said.out.strip()
+    assert "no document is in 'letters' yet" in said.err
     assert re.fullmatch(r"sr-[0-9a-f]{10}-[\w-]{43}", token)
     assert main(["keys", "add", "--user", "root", "--admin", "--json"]) == 0
     made = json.loads(capsys.readouterr().out)

@@ -60,7 +60,9 @@ def test_elsewhere_a_line_comes_now_and_then(
         assert capsys.readouterr().err == ""
         monkeypatch.setattr(progress, "_QUIET_S", 0.0)
         move(1, 2, "a.md")
-        assert capsys.readouterr().err == "selfright: Indexing: 50%, a.md\n"
+        assert capsys.readouterr().err == "selfright: Indexing: 50% (a.md)\n"
+        move(2, 2, "")
+        assert capsys.readouterr().err == "selfright: Indexing: 100%\n"
     with working("answering") as tell:
         tell("anything")
         time.sleep(0.01)

@@ -100,6 +100,6 @@ def _lines(label: str) -> "Progress":
         nonlocal last
         if time.monotonic() - last >= _QUIET_S and total:
             last = time.monotonic()
-            click.echo(f"selfright: {label}: {done / total:.0%}, {_shorten(name)}", err=True)
+            click.echo(f"selfright: {label}: {done / total:.0%}" + f" ({_shorten(name)})" * bool(name), err=True)
 
     return move

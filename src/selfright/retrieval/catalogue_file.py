@@ -156,8 +156,8 @@ def explain_errors(path: Path) -> Iterator[None]:
 
 def _unreadable(path: Path, error: Exception) -> IndexDamaged:
     return IndexDamaged(
-        f"{path} cannot be read ({error}); move {path.parent} away and rebuild it with: selfright index add PATH "
-        f"--index {path.parent}, or restore it from a backup"
+        f"{path} cannot be read ({error}); restore {path.parent} from a backup, or move it away and make it "
+        f"anew with: selfright index add PATH --index {path.parent}"
     )
 
 

@@ -105,7 +105,7 @@ class FusionWeightModel:
         moves = {name: w * (signals[name] - self.usual[name]) for name, w in self.weights.items()}
         name = max(moves, key=lambda each: abs(moves[each]))
         reason = _BECAUSE[name][signals[name] < self.usual[name]]
-        return Trust(share, 1 - share, f"words weigh {share:.2f}: {reason}")
+        return Trust(share, 1 - share, f"words count for {share:.0%}, meaning for {1 - share:.0%}, because {reason}")
 
 
 def read_model(stored: Mapping[str, Any]) -> FusionWeightModel:

@@ -201,6 +201,6 @@ def read_row(record: Sequence[Any], where: Path) -> SearchRow:
 def damage_error(where: Path, what: str) -> IndexDamaged:
     """The error for a record that is not what was written."""
     return IndexDamaged(
-        f"{where}: {what} is damaged; move {where.parent} away and rebuild it with: selfright index add PATH "
-        f"--index {where.parent}, or restore it from a backup"
+        f"{where}: {what} is damaged; restore {where.parent} from a backup, or move it away and make it "
+        f"anew with: selfright index add PATH --index {where.parent}"
     )

@@ -202,7 +202,7 @@ def _explain_trust(request: SearchRequest, fused: Trust, words: bool, meaning: b
     if not words:
         return Trust(0.0, 1.0, "no passage holds a word of the query")
     if request.meaning != request.query:
-        return replace(fused, why=f"{fused.why}; by meaning for '{request.meaning[:_SHOWN]}' alone")
+        return replace(fused, why=f"{fused.why}; the meaning is that of '{request.meaning[:_SHOWN]}' alone")
     return fused
 
 

@@ -276,6 +276,12 @@ def test_csv_with_a_text_column_holds_documents(read_file: Read) -> None:
     assert reasons(rows) == ["line 4: its 'text' is empty; give it text or leave it out"]
 
 
+def test_a_quote_that_is_never_closed_is_told_with_its_line(read_file: Read) -> None:
+    assert texts(read_file("d.csv", 'id,text\n1,"a ""b""\nc"\n2,7" pipe')) == ['a "b"\nc', '7" pipe']
+    with pytest.raises(UnreadableFile, match="the row in line 4 opens a quote"):
+        read_file("d.csv", 'id,text\n1,"a\nb"\n2,"c\n3,d\n')
+
+
 @pytest.mark.parametrize(("name", "delimiter"), [("p.csv", ","), ("p.tsv", "\t")])
 def test_another_table_becomes_markdown(read_file: Read, name: str, delimiter: str) -> None:
     lines = [["부품", "압력"], ["밸브", "2 | 3 bar"], ["펌프", "5 bar"]]

@@ -154,7 +154,10 @@ def test_codes_and_a_lead_move_trust_to_words_and_a_spread_list_to_meaning() -> 
 def test_the_reason_names_what_moved_the_weights_most() -> None:
     model = FusionWeightModel({"codes": 2.0, "lead": 0.1}, {"codes": 0.0, "lead": 1.0}, 0.0)
     measured = measure(searched("E-104 stall"), [9.0], [0.5])
-    assert model.fusion_weights(measured.signals).why == "words weigh 0.75: the query names numbers or codes"
+    assert (
+        model.fusion_weights(measured.signals).why
+        == "words count for 75%, meaning for 25%, because the query names numbers or codes"
+    )
 
 
 def test_extreme_lists_do_not_break_it() -> None:

@@ -75,13 +75,17 @@ def _line(collection: "Collection") -> str:
 @json_option
 def verify(selfright: "Selfright", repair: bool, as_json: bool) -> int:
     """Check every record, vector and file of the index."""
+    from selfright.retrieval.catalogue_file import FILE_NAME
+
     findings = selfright.verify(repair=repair)
     unmended = [finding for finding in findings if not finding.mended]
     lines = [f"{'mended' if each.mended else 'damaged'}\t{each.file}\t{each.problem}" for each in findings]
     form = {"sound": not unmended, "findings": [asdict(finding) for finding in findings]}
     tell(form, lines or ["the index is sound"], as_json=as_json)
-    if unmended and not repair and not as_json:
-        say("put right what can be with: selfright index verify --repair")
+    if any(finding.file == FILE_NAME for finding in unmended):
+        say("--repair cannot mend the catalogue: restore the index from a backup, or add its documents to a new one")
+    elif unmended and not repair:
+        say("put it right with: selfright index verify --repair")
     return 1 if unmended else 0
 
 

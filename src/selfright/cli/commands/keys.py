@@ -1,8 +1,8 @@
 """``selfright keys``: add, list, revoke."""
 
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from dataclasses import asdict
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from selfright.cli.commands.options import json_option, say, set_option, tell, with_settings
+from selfright.domain.errors import StoreError
 
 if TYPE_CHECKING:
     from selfright.server.keys import Key, Keys
@@ -23,10 +24,22 @@ def on_keys(command: Callable[..., Any]) -> Callable[..., Any]:
         from selfright.server.keys import open_keys
         from selfright.settings import load_settings
 
+        _tell_missing(values, others.get("collections", ()))
         with closing(open_keys(load_settings(values))) as ring:
             return command(ring, *arguments, **others)
 
     return with_settings(set_option)(run)
+
+
+def _tell_missing(values: Mapping[str, Any], collections: tuple[str, ...]) -> None:
+    """Names the collections that the index does not have: they may be made later, or be mistyped."""
+    from selfright.api.selfright import Selfright
+
+    if collections:
+        with suppress(StoreError), Selfright.open(**values) as selfright:
+            there = {collection.name for collection in selfright.collections()}
+            for name in sorted(set(collections) - there):
+                say(f"no document is in '{name}' yet; add with --collection")
 
 
 @click.group()
@@ -62,6 +75,8 @@ def list_(ring: "Keys", as_json: bool) -> None:
     """List the keys: id, user, rights, whether revoked. The keys themselves are not stored."""
     found = ring.list_keys()
     tell([asdict(key) for key in found], map(_line, found), as_json=as_json)
+    if not found:
+        say("there are no keys; make one with: selfright keys add --user NAME")
 
 
 def _line(key: "Key") -> str:

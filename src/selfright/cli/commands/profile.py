@@ -61,7 +61,7 @@ def forget(selfright: "Selfright", user: str, name: str | None, value: str | Non
     else:
         gone = Erased(0, selfright.forget_profile(user, name, value), 0)
     form = {"user": user, "erased": gone.facts, "sessions": gone.sessions, "traces": gone.traces}
-    counts = {"fact": gone.facts, "conversation": gone.sessions, "trace": gone.traces}
+    counts = {"current or past fact": gone.facts, "conversation": gone.sessions, "trace": gone.traces}
     told = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count]
     tell(form, [f"{', '.join(told) or 'nothing'} erased"], as_json=as_json)
 

@@ -15,6 +15,7 @@ from selfright.ingest.readers import markup
 from selfright.ingest.readers.rows import ROWS, Row, documents, in_parts
 from selfright.ingest.readers.tables import Cell, as_lines, plain_rows, sheet_blocks, split_header, tables
 
+_END = "\0end"  # a row of its own behind the file, unless a quote is open
 _SEEN_ROWS = 50  # by which it is told what parts the cells, and what stands above the header
 _SEEN_CHARACTERS = 100_000
 _KNOWN = {"_id", "id", "title", "text", "url"}
@@ -29,8 +30,10 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     text = file.read_text()
     csv.field_size_limit(file.limits.file_bytes)  # the module's own limit is 128 KiB for all who use it
     said = _SAID.match(text)
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=said[1] if said else _delimiter(text))
+    delimiter = said[1] if said else _delimiter(text)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
+        _check_quotes(file, text, delimiter)
         if said:
             next(lines)
         header = next(filter(_fill, lines), None)
@@ -39,6 +42,16 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         yield from table_documents(file, header, lines, "text/csv")
     except csv.Error as error:
         raise file.refuse(f"line {lines.line_num} is no CSV ({error}); mend it, or save the table again") from error
+
+
+def _check_quotes(file: SourceFile, text: str, delimiter: str) -> None:
+    """Refuses a file in which a quote is never closed: all that follows would be one cell."""
+    start, read, last = 0, 0, [_END]
+    rows = csv.reader(chain(io.StringIO(text, newline=""), [_END]), delimiter=delimiter)
+    for row in rows:
+        start, read, last = read + 1, rows.line_num, row
+    if last != [_END]:
+        raise file.refuse(f"the row in line {start} opens a quote that is never closed; close it")
 
 
 def table_documents(
