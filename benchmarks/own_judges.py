@@ -1,6 +1,6 @@
 """What a judge of one's own is worth beside the grader's signals, before and after ``selfright calibrate`` weighs it.
 
-    python -m benchmarks.own_judges --data DIR (--judge FOLDER_OR_NAME | --shipped) [--sets squad2 …] [--questions 200]
+    python -m benchmarks.own_judges --data DIR (--judge FOLDER | --shipped) [--sets squad2 …] [--questions 200]
 
 ``--judge`` is what settings ``passage_judge`` takes, ``--shipped`` the network that ships, treated as one that nobody
 knows. Each set is calibrated as the command does, with rows of its own; figures are

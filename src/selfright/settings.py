@@ -65,7 +65,7 @@ class Settings:
     ``database``: ``postgresql://user@host/database?schema=name`` stores sessions, profiles, traces and API keys for
     several machines; if empty, they are in files under ``home``. The password may be in PGPASSWORD.
     ``passage_judge``, ``claim_judge``: a cross-encoder for questions and passages, and an entailment model for claims
-    and evidence: a folder, or ``owner/name[@revision]`` on a hub. None uses only the shipped judges.
+    and evidence: folders of models. None uses only the shipped judges.
     ``traces``: what is stored of turns: ``off``, ``outline`` (no content) or ``full``. ``otel``: sends spans, without
     content unless ``otel_content`` is on.
     ``said``: the names of flags that the user set; they override the preset's, even if they equal a default.

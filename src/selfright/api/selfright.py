@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.retrievers import RetrieverLike
 
-    from selfright.domain.ports import Embedder, PairJudge, ProfileStore
+    from selfright.domain.ports import Embedder, ProfileStore
     from selfright.domain.traces import Examined, Judge
     from selfright.roles.calibration.refit import CalibrationReport
     from selfright.wiring.calibrating import Accept
@@ -63,17 +63,14 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         llm: "str | BaseChatModel | None" = None,
         models: "Mapping[str, str | BaseChatModel] | None" = None,
         profiles: "ProfileStore | None" = None,
-        passage_judge: "str | PairJudge | None" = None,
-        claim_judge: "str | PairJudge | None" = None,
         **values: Any,
     ) -> Self:
         """Opens the index at ``path`` (default: the setting ``index``); ``values`` are settings and flags by name.
 
         ``llm`` is ``offline``, ``provider:model`` or a LangChain chat model; ``models`` the same for single jobs. The
         index is opened at its first use, and created by the first ``add``. ``profiles`` replaces the profile store in
-        the home folder. ``passage_judge`` and ``claim_judge`` are
-        folders or hub names of models, or objects that implement ``PairJudge``. Raises ``UnknownName`` for an unknown
-        setting, flag or preset, and ``MissingExtra`` for a provider whose package is not installed.
+        the home folder. Raises ``UnknownName`` for an unknown setting, flag or preset, and ``MissingExtra`` for a
+        provider whose package is not installed.
         """
         from selfright.wiring.open_index import Overrides
 
@@ -81,13 +78,10 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
             raise UsageError("an index folder and a retriever were given; give the one that is to be searched")
         named = {job: model for job, model in (models or {}).items() if isinstance(model, str)}
         objects = {job: model for job, model in (models or {}).items() if not isinstance(model, str)}
-        judges = {"passage_judge": passage_judge, "claim_judge": claim_judge}
-        judges_named = {name: judge for name, judge in judges.items() if isinstance(judge, str)}
-        said = {"index": path, "llm": llm if isinstance(llm, str) else None, "models": named or None, **judges_named}
+        said = {"index": path, "llm": llm if isinstance(llm, str) else None, "models": named or None}
         settings = load_settings({**values, **{name: value for name, value in said.items() if value is not None}})
         handed = None if isinstance(llm, str) else llm
-        own = [None if isinstance(judge, str) else judge for judge in judges.values()]
-        return cls(settings, Overrides(retriever, embeddings, handed, objects, profiles, *own))
+        return cls(settings, Overrides(retriever, embeddings, handed, objects, profiles))
 
     async def aask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
         """Answers a question, or refuses; ``options`` are those of ``TurnOptions``.

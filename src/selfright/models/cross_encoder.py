@@ -1,7 +1,4 @@
-"""A user's own cross-encoder or NLI model, which sentence-transformers runs (extra ``judges``).
-
-Which hub is asked and where its cache is are the settings of huggingface_hub itself (``HF_ENDPOINT``, ``HF_HOME``, …).
-"""
+"""A user's own cross-encoder or NLI model, which sentence-transformers runs (extra ``judges``)."""
 
 import hashlib
 import importlib
@@ -9,12 +6,11 @@ import json
 import math
 import re
 import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,12 +21,9 @@ from selfright.models.files import sendable
 from selfright.models.reader import KeptPairs
 
 Job = Literal["passages", "claims"]
-T = TypeVar("T")
 
-_HUB_NAME = re.compile(r"(?!.*(?:\.\.|--))(\w[\w.-]{0,95}/\w[\w.-]{0,95})(?:@(\w[\w./-]{0,199}))?", re.ASCII)
-_USED = ["*.json", "*.safetensors", "*.txt", "*.model", "README.md"]
+_USED = ("*.json", "*.safetensors", "*.txt", "*.model")
 _LONGEST = 512  # word pieces of a pair
-_AGAIN = 60.0  # seconds until what can be retried is tried again: waiting for a hub at each question would be worse
 _SAMPLES, _SAMPLE = 64, 256 * 2**10
 _ENTAILS, _DENIES = re.compile(r"e$|entail|support"), re.compile(r"c$|contradict|refute")
 _YES = re.compile(r"yes|true|relevant|positive|consistent|faithful|factual|grounded|entail|support")
@@ -57,51 +50,53 @@ class Labels:
         return PairReading(float(odds), (), float(denies))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    folder: Path
-    name: str
-    labels: Labels
-    languages: tuple[Language, ...]
-
-
 class CrossEncoderJudge:
-    """A model from a folder or a hub, which reads questions with passages, or claims with passages.
+    """A model from a folder, which reads questions with passages, or claims with passages.
 
-    Implements the port ``PairJudge``. A hub is asked when name, languages or a reading are first wanted; the network
-    is loaded at the first reading. What goes wrong with either is said again without another try, for a minute where
-    it can be retried. Safe to share between threads. Raises ``SettingsError`` for what is neither a folder nor a hub
-    name and for a folder whose model does not fit the job, and ``MissingExtra``.
+    Implements the port ``PairJudge``. The network is loaded at the first reading, and what goes wrong with that is said
+    again without another try. Safe to share between threads. Raises ``SettingsError`` for what is no folder and for one
+    whose model does not fit the job, and ``MissingExtra``.
     """
 
+    name: str
+    """The folder's name and twelve digits of what its files hold: what was fitted on one model fits no other."""
+    languages: tuple[Language, ...]
+    """English and Korean as far as the model's README.md declares them; both where it declares neither."""
+
     def __init__(self, named: str, job: Job) -> None:
-        self._named, self._job = named, job
-        folder, hub_name = _folder(named), _HUB_NAME.fullmatch(named)
-        if folder is None and hub_name is None:
+        folder = _folder(named)
+        if folder is None:
             raise errors.SettingsError(
-                f"{job[:-1]}_judge should be a model's folder that is there, or its hub name as owner/name or "
-                f"owner/name@revision, but is '{named[:200]}'; correct it"
+                f"{job[:-1]}_judge should be a model's folder that is there, but is '{named[:200]}'; correct it, or "
+                "download the model first"
             )
-        self._found = _look_through(folder, folder.resolve().name, job) if folder else None
+        self._folder, self._job = folder, job
+        self._look_through()
         if find_spec("sentence_transformers") is None:  # importing it takes seconds
             command = 'pip install "selfright[judges]"'
             raise errors.MissingExtra("sentence-transformers, which runs custom judges,", command)
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
         self._model: Any = None
-        self._failure: errors.SelfrightError | None = None
-        self._failed_at = 0.0
+        self._failure: errors.ModelFilesDamaged | None = None
         self._kept = KeptPairs()
 
-    @property
-    def name(self) -> str:
-        """The folder's or repository's last name and twelve digits of what its files hold: what was fitted on one
-        model fits no other. Raises ``SettingsError`` and ``ModelError`` like ``languages`` and ``read``."""
-        return self._find().name
-
-    @property
-    def languages(self) -> tuple[Language, ...]:
-        """English and Korean as far as the model's README.md declares them; both where it declares neither."""
-        return self._find().languages
+    def _look_through(self) -> None:
+        """Learns what the folder holds, and checks it as far as that goes without loading it."""
+        folder = self._folder
+        if not any(folder.glob("model*.safetensors")):
+            raise errors.SettingsError(
+                f"{folder} should hold a model as config.json and model.safetensors, but has no such weights; save it "
+                "with sentence-transformers (other formats can run code when they are read)"
+            )
+        try:
+            config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+            self._labels = read_labels(config, self._job, str(folder))
+            self.name = f"{folder.resolve().name[:60]}-{_fingerprint(folder, self._job)}"
+            self.languages = _languages(folder)
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise errors.SettingsError(
+                f"cannot use {folder / 'config.json'} ({type(error).__name__}); save the model again"
+            ) from error
 
     def read(self, text: str, passages: Sequence[str]) -> list[PairReading]:
         """Log-odds that each passage answers the question or bears the claim out; the last 256 pairs are kept.
@@ -111,7 +106,7 @@ class CrossEncoderJudge:
         return self._kept.read(text, passages, lambda new: self._run(text, new))
 
     def _run(self, text: str, passages: Sequence[str]) -> list[PairReading]:
-        labels, said = self._find().labels, sendable(text)
+        labels, said = self._labels, sendable(text)
         pairs = [(said, sendable(passage)) for passage in passages]
         if self._job == "claims":
             pairs = [(passage, claim) for claim, passage in pairs]
@@ -126,28 +121,15 @@ class CrossEncoderJudge:
                     "try again, free memory, or choose a smaller model"
                 ) from error
 
-    def _find(self) -> _Found:
-        if self._found is not None:
-            return self._found
-        with self._lock:
-            self._found = self._try(lambda: _download(self._named, self._job))
-            return self._found
-
     def _load(self) -> Any:
-        folder = self._find().folder
-        self._model = self._model or self._try(lambda: _load(folder))
-        return self._model
-
-    def _try(self, work: Callable[[], T]) -> T:
-        known = self._failure
-        if known is not None and (not known.retryable or time.monotonic() - self._failed_at < _AGAIN):
-            raise known.with_traceback(None)
+        if self._failure is not None:
+            raise self._failure.with_traceback(None)
         try:
-            return work()
-        except errors.SelfrightError as error:
-            self._failed_at = time.monotonic()
-            self._failure = type(error)(str(error))  # without frames, which would keep half a model alive
+            self._model = self._model or _load(self._folder)
+        except errors.ModelFilesDamaged as error:
+            self._failure = errors.ModelFilesDamaged(str(error))  # without frames, which would keep half a model alive
             raise
+        return self._model
 
 
 def _folder(named: str) -> Path | None:
@@ -156,44 +138,6 @@ def _folder(named: str) -> Path | None:
         return folder if named and folder.is_dir() else None
     except (OSError, RuntimeError):  # too long, closed to us, or the home of a user who is unknown
         return None
-
-
-def _download(named: str, job: Job) -> _Found:
-    """The model in the hub's cache, as the hub has it now or as it came the last time."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
-
-    repo, _, revision = named.partition("@")
-    try:
-        folder = Path(snapshot_download(repo, revision=revision or "main", allow_patterns=_USED))
-    except (RepositoryNotFoundError, RevisionNotFoundError) as error:
-        raise errors.ModelRejected(
-            f"'{named}' should be a model on the hub that you may read, but the hub has none by that name for you; "
-            "check the name, or accept its conditions and set HF_TOKEN, or give a local folder"
-        ) from error
-    except Exception as error:  # of the libraries below it; its words can hold an address with a token in it
-        raise errors.ModelUnavailable(
-            f"'{named}' should be downloaded from the hub, but that failed ({type(error).__name__}) and it was not "
-            "downloaded before; check the network and the free space, or give a local folder"
-        ) from error
-    return _look_through(folder, repo.rpartition("/")[2], job)
-
-
-def _look_through(folder: Path, last: str, job: Job) -> _Found:
-    """What the folder holds, checked as far as that goes without loading it."""
-    if not any(folder.glob("model*.safetensors")):
-        raise errors.SettingsError(
-            f"{folder} should hold a model as config.json and model.safetensors, but has no such weights; save it with "
-            "sentence-transformers (other formats can run code when they are read)"
-        )
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        labels = read_labels(config, job, str(folder))
-        return _Found(folder, f"{last[:60]}-{_fingerprint(folder, job)}", labels, _languages(folder))
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise errors.SettingsError(
-            f"cannot use {folder / 'config.json'} ({type(error).__name__}); save the model again"
-        ) from error
 
 
 def read_labels(config: Mapping[str, Any], job: Job, where: str) -> Labels:
@@ -237,7 +181,7 @@ def _languages(folder: Path) -> tuple[Language, ...]:
 def _fingerprint(folder: Path, job: Job) -> str:
     """Of a file over 16 MB, 64 samples of 256 KB: reading gigabytes at every start would take longer than all else."""
     digest = hashlib.sha256(job.encode())
-    for path in sorted(path for pattern in _USED[:-1] for path in folder.glob(pattern)):
+    for path in sorted(path for pattern in _USED for path in folder.glob(pattern)):
         size = path.stat().st_size
         digest.update(f"\0{path.name}\0{size}\0".encode())
         with path.open("rb") as file:

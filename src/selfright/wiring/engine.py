@@ -48,7 +48,7 @@ class Engine:
         overrides = overrides or Overrides()
         self.index = OpenIndex(settings, overrides)
         self.models = Models(settings, overrides.llm, overrides.models)
-        self.judging = JudgeService(settings, overrides, self.index)
+        self.judging = JudgeService(settings, self.index)
         self._profiles_override = overrides.profiles
         self._made: tuple[tuple[object, ...], OfflineRoles] | None = None
         self._preload = Preload(self.index, reads=not self.models.jobs)

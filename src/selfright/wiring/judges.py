@@ -4,66 +4,27 @@ that it was made for."""
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from selfright.domain.errors import JudgeFailed, SelfrightError, UsageError
-from selfright.domain.judgements import PairReading
-from selfright.domain.passages import Language
-from selfright.domain.ports import PairJudge
+from selfright.domain.errors import UsageError
 from selfright.retrieval.files import write_atomically
 from selfright.retrieval.locations import format_location
 from selfright.roles.calibration.stored import GraderCalibration, read_calibration
 from selfright.settings import Settings
 from selfright.wiring.encoders import pair_views
-from selfright.wiring.open_index import OpenIndex, Overrides
+from selfright.wiring.open_index import OpenIndex
 from selfright.wiring.roles import ChosenJudges, offline_roles
 
 if TYPE_CHECKING:
+    from selfright.models.cross_encoder import CrossEncoderJudge, Job
     from selfright.roles.calibration.refit import CalibrationReport
     from selfright.wiring.calibrating import Accept, Progress
 
 _SHORTEST_NAME = 12
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class HandedJudge:
-    """A judge of the user's, whose failures are told as such: nothing is known of what it may raise."""
-
-    inner: PairJudge
-
-    @property
-    def name(self) -> str:
-        """As ``PairJudge``."""
-        return self.inner.name
-
-    @property
-    def languages(self) -> Sequence[Language]:
-        """As ``PairJudge``."""
-        return self.inner.languages
-
-    def read(self, text: str, passages: Sequence[str]) -> Sequence[PairReading]:
-        """As ``PairJudge``."""
-        try:
-            readings = list(self.inner.read(text, passages))
-        except SelfrightError:
-            raise
-        except Exception as error:
-            raise JudgeFailed(
-                f"the judge {type(self.inner).__name__} should have read {len(passages)} passages, but failed with "
-                f"{type(error).__name__}; check that it works on its own: judge.read('text', ['passage'])"
-            ) from error
-        if len(readings) != len(passages):
-            raise JudgeFailed(
-                f"the judge {type(self.inner).__name__} read {len(passages)} passages and gave {len(readings)} "
-                "readings; it must give one for each, in their order"
-            )
-        return readings
 
 
 class CalibrationFile:
@@ -108,24 +69,16 @@ class CalibrationFile:
 
 
 class JudgeService:
-    """Judges named by settings or handed over, each made once; nothing is loaded or fetched before it is needed."""
+    """The judges that settings name, each made once; a network is loaded at its first reading."""
 
-    def __init__(self, settings: Settings, overrides: Overrides, index: OpenIndex) -> None:
+    def __init__(self, settings: Settings, index: OpenIndex) -> None:
         self._settings = settings
-        self._overrides = overrides
         self._index = index
-        self.passages = _judge(overrides.passage_judge, settings.passage_judge, "passages")
-        self.claims = _judge(overrides.claim_judge, settings.claim_judge, "claims")
+        self.passages = _judge(settings.passage_judge, "passages")
+        self.claims = _judge(settings.claim_judge, "claims")
 
     def judging(self) -> ChosenJudges:
-        """All that judging rests on beside the shipped weights.
-
-        Raises ``SettingsError`` for a damaged calibration, and for a judge's files that are not what they should be;
-        ``ModelError`` when they cannot be had.
-        """
-        for judge in (self.passages, self.claims):
-            if judge is not None:
-                _ = judge.name  # which looks its files through: now, and not in the midst of a turn
+        """All that judging rests on beside the shipped weights. Raises ``SettingsError`` for a damaged calibration."""
         fit = self._file.of(self._grader_name) if self._file else None
         return ChosenJudges(self.passages, self.claims, fit)
 
@@ -190,9 +143,9 @@ class JudgeService:
         return "+".join((*names, hashlib.sha256(weights).hexdigest()[:_SHORTEST_NAME]))
 
 
-def _judge(handed: PairJudge | None, named: str | None, job: Literal["passages", "claims"]) -> PairJudge | None:
-    if handed is not None or named is None:
-        return handed and HandedJudge(handed)
+def _judge(folder: str | None, job: "Job") -> "CrossEncoderJudge | None":
+    if folder is None:
+        return None
     from selfright.models.cross_encoder import CrossEncoderJudge
 
-    return CrossEncoderJudge(named, job)
+    return CrossEncoderJudge(folder, job)

@@ -11,7 +11,6 @@ from selfright.domain.flags import Flags
 from selfright.domain.ports import (
     Embedder,
     Library,
-    PairJudge,
     ProfileStore,
     Retriever,
     Router,
@@ -47,8 +46,6 @@ class Overrides:
     llm: "BaseChatModel | None" = None
     models: "Mapping[str, BaseChatModel]" = field(default_factory=dict)
     profiles: ProfileStore | None = None
-    passage_judge: PairJudge | None = None
-    claim_judge: PairJudge | None = None
 
 
 class OpenIndex:
