@@ -210,7 +210,7 @@ def equal(source: EmbeddedStore, made: EmbeddedStore, name: str) -> bool:
 def best(store: EmbeddedStore, queries: list[str]) -> list[list[str]]:
     loop = LoopThread()
     try:
-        found = loop.run(store.search_many(queries, _BEST))
+        found = [loop.run(store.search(query, _BEST)) for query in queries]
     finally:
         loop.close()
     return [[hit.passage.id for hit in one.hits] for one in found]

@@ -339,14 +339,6 @@ def test_rarer_terms_weigh_more(store: Store) -> None:
     assert store.idf([]) == []
 
 
-def test_a_batch_of_queries_finds_what_each_of_them_finds(store: Store) -> None:
-    queries = ["keel wind", "바람이 난다", "", "oars", "keel wind"]
-    fill(store)
-    batch = asyncio.run(store.search_many(queries, 3))
-    assert [found.hits for found in batch] == [search(store, query, 3) for query in queries]
-    assert [len(found.hits) > 0 for found in batch] == [True, True, False, True, True]
-
-
 def test_what_is_discarded_leaves_nothing(store: Store) -> None:
     fill(store)
     store.put([by_lines(document("kites", "Another text.")), by_lines(document("late", "Never committed."))])

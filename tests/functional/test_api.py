@@ -46,20 +46,6 @@ def test_the_sync_door_works_inside_a_running_loop(indexed: Path) -> None:
     assert "Orla Keane" in asyncio.run(inside())
 
 
-def test_many_queries_find_what_each_finds_alone(indexed: Path) -> None:
-    queries = [QUESTION, "ferry times", "항구의 책임자는 누구인가요?", QUESTION]
-    with Selfright.open(indexed) as selfright:
-        alone = [[hit.passage.id for hit in selfright.search(query, 3)] for query in queries]
-        together = selfright.search_many(queries, 3)
-        assert selfright.search_many([]) == []
-        with pytest.raises(InputError):
-            selfright.search_many(["harbour", " "])
-        with pytest.raises(InputError):
-            selfright.search_many(["harbour"], 0)
-    assert [[hit.passage.id for hit in hits] for hits in together] == alone
-    assert alone[0]
-
-
 def test_turns_run_side_by_side(indexed: Path) -> None:
     lamp = "How often is the lamp of the Dunmore lighthouse changed?"
     questions = [lamp, QUESTION, "How deep is the sea off Atlantis?"] * 4
@@ -154,7 +140,6 @@ def test_one_path_or_name_alone_is_not_taken_for_its_letters(documents: Path, tm
         found = selfright.search(QUESTION, 3, collections="default")
         assert found
         assert found == selfright.search(QUESTION, 3, collections=["default"])
-        assert selfright.search_many(QUESTION, 3, collections="default") == [found]
         assert "Orla Keane" in selfright.ask(QUESTION, collections="default").answer
         retriever = selfright.as_retriever(3, collections="default")
         assert len(retriever.invoke(QUESTION)) == len(retriever.invoke(QUESTION, collections="default")) == len(found)

@@ -15,8 +15,7 @@ from selfright.domain.errors import InputError, UsageError
 from selfright.domain.events import TurnEvent
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Retrieval
-from selfright.domain.ports import BatchRetriever
-from selfright.domain.text import language_of, several
+from selfright.domain.text import language_of
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, check_question
 from selfright.flow.presets import find_preset
 from selfright.settings import Settings, load_settings
@@ -146,26 +145,6 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         return await searcher.search(check_question(query), k, index.check_collections(collections))
 
     retrieve = blocking(aretrieve)
-
-    async def asearch_many(
-        self,
-        queries: str | Sequence[str],
-        k: int = 10,
-        collections: str | Sequence[str] = (),
-        flags: Mapping[str, object] | None = None,
-    ) -> list[tuple[Hit, ...]]:
-        """The hits of each query, in order; several queries run at the same time."""
-        if k < 1:
-            raise InputError(f"k must be at least 1, but is {k}")
-        wanted = [check_question(query) for query in several(queries)]
-        index = self._engine.index
-        searcher = index.searcher(self.settings.flags.with_values(flags or {}))
-        named = index.check_collections(collections)
-        if isinstance(searcher, BatchRetriever):
-            return [found.hits for found in await searcher.search_many(wanted, k, named)]
-        return [(await searcher.search(query, k, named)).hits for query in wanted]
-
-    search_many = blocking(asearch_many)
 
     async def areachable(self) -> None:
         """Checks that the ``database``, if one is set, responds. Raises ``StoreError``."""

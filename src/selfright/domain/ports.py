@@ -6,7 +6,7 @@ Long because: this is the list of all the seams of the house, and is read as one
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from selfright.domain.answers import (
     Attempt,
@@ -99,14 +99,6 @@ class Retriever(Protocol):
 
     async def search(self, query: str, k: int, collections: Sequence[str]) -> Retrieval:
         """The ``k`` best passages, best first; from all collections when none is named."""
-
-
-@runtime_checkable
-class BatchRetriever(Retriever, Protocol):
-    """Finds passages for many queries at once, quicker than one after the other."""
-
-    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str]) -> list[Retrieval]:
-        """What ``search`` finds for each, in order."""
 
 
 class Router(Protocol):

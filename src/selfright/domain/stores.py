@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from selfright.domain.passages import Document, Passage, Retrieval
+from selfright.domain.passages import Document, Passage
 from selfright.domain.ports import Documents, Library, Retriever, TermStatistics, Writer
 from selfright.domain.routing import Collection
 
@@ -49,9 +49,6 @@ class Store(Retriever, Contents, Library, Writer, TermStatistics, AbstractContex
     @property
     def abilities(self) -> Abilities:
         """What it can beyond the core."""
-
-    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
-        """``search`` for each query, in order."""
 
     def collections(self) -> list[Collection]:
         """The named parts, those that have documents and those that were described."""

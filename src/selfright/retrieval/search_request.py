@@ -158,10 +158,6 @@ class FusedSearch:
             raise UsageError(f"k must be at least 1, but is {k}")
         return await asyncio.to_thread(self._answer, query, k, collections)
 
-    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
-        """The same for each query, in order."""
-        return list(await asyncio.gather(*(self.search(query, k, collections) for query in queries)))
-
     def _answer(self, query: str, k: int, collections: Sequence[str]) -> Retrieval:
         if not query.strip():
             return Retrieval(hits=())
