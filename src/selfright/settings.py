@@ -61,7 +61,7 @@ class Settings:
     ``medcat_pack``: a MedCAT 2 model pack (folder or .zip), used if the flag ``medcat2_enabled`` is on.
     ``serve_turns``: turns that the service runs at once; ``serve_queue``: how many more may wait;
     ``serve_rate``: requests per minute and key; ``serve_upload_bytes``: most bytes of an upload; ``serve_hosts``:
-    allowed Host headers; ``serve_origins``: allowed browser origins (CORS).
+    allowed Host headers.
     ``database``: ``postgresql://user@host/database?schema=name`` stores sessions, profiles, traces and API keys for
     several machines; if empty, they are in files under ``home``. The password may be in PGPASSWORD.
     ``passage_judge``, ``claim_judge``: a cross-encoder for questions and passages, and an entailment model for claims
@@ -97,7 +97,6 @@ class Settings:
     serve_rate: Annotated[float, ABOVE_ZERO] = 300.0
     serve_upload_bytes: Annotated[int, ABOVE_ZERO] = 100_000_000
     serve_hosts: tuple[str, ...] = ()
-    serve_origins: tuple[str, ...] = ()
     traces: TraceKind = "outline"
     max_traces: Annotated[int, ABOVE_ZERO] = 1_000
     trace_bytes: Annotated[int, ABOVE_ZERO] = 100_000_000

@@ -20,9 +20,9 @@ class Limits:
 
     ``turns`` run at once, ``queue`` more wait, at most ``wait_s``; of one key half of each, and ``turns_each`` in all,
     its searches among them.
-    ``rate`` is how many requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and
-    ``guess_burst`` are the same of wrong keys from one address. ``spool_bytes`` is what all uploads together may take
-    while they come in and wait, None for four of the largest; ``held_bytes`` the same of all other bodies.
+    ``rate`` is how many requests a minute a key may make in the long run, ``burst`` how many at once. ``spool_bytes``
+    is what all uploads together may take while they come in and wait, None for four of the largest; ``held_bytes`` the
+    same of all other bodies.
     """
 
     turns: int = 64
@@ -33,8 +33,6 @@ class Limits:
     upload_s: float = 300.0
     rate: float = 300.0
     burst: int = 60
-    guesses: float = 10.0
-    guess_burst: int = 20
     body_bytes: int = 2 * MIB
     upload_bytes: int = 100 * MIB
     upload_files: int = 20
@@ -66,15 +64,8 @@ _MOST_BUCKETS = 10_000
 class RateLimit:
     """A token bucket for each key; those used longest ago are forgotten first, and a forgotten one is full again."""
 
-    def __init__(
-        self,
-        per_minute: float,
-        burst: int,
-        clock: Callable[[], float] = time.monotonic,
-        message: str = "too many requests with this key; wait, then try again",
-    ) -> None:
+    def __init__(self, per_minute: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second, self._burst, self._clock = per_minute / 60, max(1, burst), clock
-        self._message = message
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, key: str) -> None:
@@ -87,13 +78,8 @@ class RateLimit:
         if len(self._buckets) > _MOST_BUCKETS:
             self._buckets.popitem(last=False)
         if not allowed:
-            raise Refused(429, "rate_limited", self._message, retry_after=(1 - tokens) / self._per_second)
-
-    def give_back(self, key: str) -> None:
-        """Uncounts a request."""
-        if key in self._buckets:
-            tokens, at = self._buckets[key]
-            self._buckets[key] = (min(float(self._burst), tokens + 1), at)
+            message = "too many requests with this key; wait, then try again"
+            raise Refused(429, "rate_limited", message, retry_after=(1 - tokens) / self._per_second)
 
 
 _UPLOADS, _UPLOADS_EACH = 8, 4

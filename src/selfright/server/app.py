@@ -11,7 +11,6 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
 from selfright.background import FairThreads
@@ -53,10 +52,8 @@ def create_app(
     limits = limits or limits_of(settings)
     keys = keys or open_keys(settings)
     service = Service(selfright, limits)
-    wrong = "too many wrong keys from this address; try again later"
-    guesses = RateLimit(limits.guesses, limits.guess_burst, message=wrong)
-    allowed = frozenset(settings.serve_hosts), frozenset(settings.serve_origins)
-    authenticator = Authenticator(keys, RateLimit(limits.rate, limits.burst), guesses, *allowed, keyed)
+    rate = RateLimit(limits.rate, limits.burst)
+    authenticator = Authenticator(keys, rate, frozenset(settings.serve_hosts), keyed)
     agents = None
     if importlib.util.find_spec("mcp"):
         from selfright.server.mcp import build, over_http
@@ -73,7 +70,11 @@ def create_app(
         redirect_slashes=False,
         responses=DOCUMENTED,
         lifespan=_lifespan(service, keys, agents, ready),
-        middleware=_layers(service, authenticator),
+        middleware=[
+            Middleware(Envelope, metrics=service.metrics),
+            Middleware(AuthMiddleware, authenticator=authenticator),
+            Middleware(BodyLimit, limits=limits),
+        ],
         exception_handlers=dict.fromkeys((RequestValidationError, HTTPException, SelfrightError), _reply_to),
     )
     app.state.service = service
@@ -100,23 +101,6 @@ def _lifespan(service: Service, keys: Keys, agents: Any, ready: Callable[[], Non
         await service.selfright.aclose()
 
     return lifespan
-
-
-def _layers(service: Service, authenticator: Authenticator) -> list[Middleware]:
-    layers = [
-        Middleware(Envelope, metrics=service.metrics),
-        Middleware(AuthMiddleware, authenticator=authenticator),
-        Middleware(BodyLimit, limits=service.limits),
-    ]
-    if not authenticator.origins:
-        return layers
-    across = Middleware(
-        CORSMiddleware,
-        allow_origins=sorted(authenticator.origins),
-        allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-        allow_headers=["authorization", "content-type", "x-selfright-session"],
-    )
-    return [across, *layers]  # outermost, so that a page can read why it was refused
 
 
 async def _reply_to(request: Request, error: Exception) -> Response:

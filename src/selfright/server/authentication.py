@@ -2,9 +2,8 @@
 
 import ipaddress
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
@@ -14,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from selfright.background import working_for
 from selfright.server.admission import RateLimit
 from selfright.server.errors import Refused
-from selfright.server.keys import Key, Keys, digest
+from selfright.server.keys import Keys
 from selfright.server.service import LOCAL, Caller, in_thread
 from selfright.wire.client import forwarding_header
 
@@ -22,25 +21,17 @@ P = ParamSpec("P")
 T = TypeVar("T")
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json"})
 _HERE = "localhost"
-_MOST_KNOWN = 10_000
-_NETWORK = 64  # bits of an IPv6 address that are one customer's
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    """``hosts`` may stand in the Host header besides this machine's own names, ``origins`` may send from a browser.
-
-    ``rate`` bounds the requests of a key, ``guesses`` the wrong keys from an address.
-    """
+    """``hosts`` may stand in the Host header besides this machine's own names, ``rate`` bounds a key's requests."""
 
     keys: Keys
     rate: RateLimit
-    guesses: RateLimit
     hosts: Collection[str] = ()
-    origins: Collection[str] = ()
     keyed: bool = False
-    _known: "OrderedDict[bytes, None]" = field(default_factory=OrderedDict, init=False)
 
     async def caller(self, scope: Scope) -> Caller:
         """Who asks. Raises ``Refused``.
@@ -51,50 +42,30 @@ class Authenticator:
         """
         headers = Headers(scope=scope)
         if self.keyed or await self._ask(self.keys.any):
-            return await self._holder(headers, address_of(scope))
+            return await self._holder(headers)
         _check_peer(scope, headers)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not (self._knows(host) or is_here(host)):
             raise _wrong_host()
-        if not (origin is None or origin in self.origins or is_here(urlsplit(origin).netloc)):
-            raise Refused(403, "wrong_origin", "pages of other sites may not use this service; see serve_origins")
+        if not (origin is None or is_here(urlsplit(origin).netloc)):
+            raise Refused(403, "wrong_origin", "pages of other sites may not use this service")
         return LOCAL
 
     async def _ask(self, ask: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         """What the keys say; when they are elsewhere, others are served meanwhile."""
         return await in_thread(ask, *given, **named) if self.keys.remote else ask(*given, **named)
 
-    async def _holder(self, headers: Headers, address: str) -> Caller:
+    async def _holder(self, headers: Headers) -> Caller:
         if self.hosts and not self._knows(headers.get("host", "")):
             raise _wrong_host()
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Refused(401, "no_key", "an API key is needed: send it as 'Authorization: Bearer KEY'")
-        key = await self._find_key(token.strip(), address)
+        key = await self._ask(self.keys.find, token.strip())
         if key is None:
             raise Refused(401, "invalid_api_key", "this API key is unknown or was revoked; ask the operator for one")
         self.rate.take(key.id)
         return Caller(key.id, key.user, key.collections, key.admin)
-
-    async def _find_key(self, token: str, address: str) -> Key | None:
-        """The key of a token. Raises ``Refused`` (429) where wrong ones come too often, before they are looked up.
-
-        Who was let in lately is not held up by another at the same address, which may be that of a proxy.
-        """
-        mark = digest(token)
-        known = mark in self._known
-        if not known:
-            self.guesses.take(address)
-        key = await self._ask(self.keys.find, token)
-        if key is None:
-            self._known.pop(mark, None)
-            return None
-        if not known:
-            self.guesses.give_back(address)
-        self._known[mark] = self._known.pop(mark, None)
-        if len(self._known) > _MOST_KNOWN:
-            self._known.popitem(last=False)
-        return key
 
     def _knows(self, host: str) -> bool:
         return host.lower() in self.hosts or host_name(host) in self.hosts
@@ -112,14 +83,6 @@ class AuthMiddleware:
             scope["state"]["caller"] = caller = await self._authenticator.caller(scope)
             working_for.set("" if caller is LOCAL else caller.key)
         await self._app(scope, receive, send)
-
-
-def address_of(scope: Scope) -> str:
-    """The peer's address, or its network where that is one customer's; empty when it is unknown."""
-    peer = _peer(scope)
-    if isinstance(peer, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((int(peer) >> (128 - _NETWORK) << (128 - _NETWORK), _NETWORK)))
-    return str(peer or "")
 
 
 def _peer(scope: Scope) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
