@@ -9,7 +9,7 @@ from selfright.domain.passages import Passage, Retrieval, WaitingVectors
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import IndexStats, read_stats
 from selfright.retrieval.dense import DenseIndex
-from selfright.retrieval.lexical import LexicalIndex, LexicalSearch
+from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.records import damage_error
 from selfright.retrieval.scored import Scored
 from selfright.retrieval.search_request import Best, Lists, SearchRequest, Task
@@ -102,16 +102,12 @@ class _Moment:
         return self._index.catalogue.languages_of(keys)
 
     def lists(self, request: SearchRequest, /) -> Lists:
-        lexical, by_words = self._index.lexical, LexicalSearch(request.depth)
-        korean = self._known.stats.passages_in["ko"]
-        shared = self._index.dense is not None or lexical.parts > 1
-        beside = self._index.helpers.submit(self._search_beside, request, by_words) if shared else None
+        lexical, korean = self._index.lexical, self._known.stats.passages_in["ko"]
+        beside = self._index.helpers.submit(self._near, request) if self._index.dense else None
         words = request.weight_terms(self._known.languages)
-        by_words.add(lexical.tasks(words, request.collections, self._sequence, korean))
-        by_words.work()
+        bm25 = lexical.search(words, request.depth, request.collections, self._sequence, korean)
         idf = lexical.idf(request.terms, korean)
         near = beside.result() if beside else Scored()
-        bm25 = by_words.result()
         return Lists(bm25, near, idf, self._waiting(bm25))
 
     def search_rows(
@@ -148,10 +144,9 @@ class _Moment:
         keys = self._index.catalogue.waiting_among(bm25.keys)
         return frozenset(name for key, name in zip(bm25.keys, bm25.id_hashes, strict=True) if key in keys)
 
-    def _search_beside(self, request: SearchRequest, by_words: LexicalSearch) -> Scored:
-        """The ranking by meaning; then helps with the parts of the search by words."""
-        vector, found = request.leaning(self._known.languages), Scored()
-        if self._index.dense is not None and vector is not None:
-            found = self._index.dense.search(vector, request.depth, request.collections, self._sequence)
-        by_words.work()
-        return found
+    def _near(self, request: SearchRequest) -> Scored:
+        """The ranking by meaning."""
+        vector = request.leaning(self._known.languages)
+        if self._index.dense is None or vector is None:
+            return Scored()
+        return self._index.dense.search(vector, request.depth, request.collections, self._sequence)

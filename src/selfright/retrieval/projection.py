@@ -258,7 +258,8 @@ def catch_up(projection: Projection[Any], catalogue: Catalogue) -> None:
         if projection.complete(catalogue):
             return
     if state is None and projection.folder.exists():
-        log.warning("the %s index is made anew from the catalogue: %s", projection.name, projection.problem)
+        # An error, so that the command line shows it too: the disk, or somebody on it, did damage.
+        log.error("the %s index is made anew from the catalogue: %s", projection.name, projection.problem)
     projection.rebuild(catalogue)
     if not projection.complete(catalogue):
         raise StoreError(

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import multiprocessing
+import re
 import shutil
 import sqlite3
 import threading
@@ -22,6 +23,7 @@ from selfright.domain.passages import DocumentInfo
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval import catalogue
 from selfright.retrieval.fusion import ReciprocalRankFusion
+from selfright.retrieval.records import seal
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER
@@ -231,7 +233,7 @@ def _delete_dense(path: Path) -> None:
 
 def _truncate_vectors(path: Path) -> None:
     (vectors,) = path.glob("dense/tail-*")
-    vectors.write_bytes(vectors.read_bytes()[:100])
+    vectors.write_bytes(vectors.read_bytes()[:20])
 
 
 def _flip_a_byte_of_vectors(path: Path) -> None:
@@ -257,18 +259,27 @@ def _garble_states(path: Path) -> None:
 
 
 def _claim_another_identity(path: Path) -> None:
-    for state in path.glob("*/state.json"):
-        state.write_text(json.dumps(json.loads(state.read_text()) | {"identity": "another index"}))
+    for file in path.glob("*/state.json"):
+        state = json.loads(file.read_text())["state"] | {"identity": "another index"}
+        file.write_text(json.dumps({"state": state, "seal": seal(json.dumps(state, sort_keys=True))}))
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("damage", "reports"),
     [
-        _delete_lexical, _delete_dense, _truncate_vectors, _flip_a_byte_of_vectors, _truncate_segments,
-        _delete_segments, _garble_states, _claim_another_identity,
+        (_delete_lexical, []),  # a folder that is not there may be new
+        (_delete_dense, []),
+        (_truncate_vectors, [r"dense index .*tail-\d+ has 20 bytes where"]),
+        (_flip_a_byte_of_vectors, [r"dense index .*tail-\d+ is damaged"]),
+        (_truncate_segments, [r"lexical index .*\.idx has 10 bytes where"]),
+        (_delete_segments, [r"lexical index .*\.term is missing"]),
+        (_garble_states, [r"lexical index .*state\.json is damaged", r"dense index .*state\.json is damaged"]),
+        (_claim_another_identity, [r"lexical index .*belongs to another", r"dense index .*belongs to another"]),
     ],
-)  # fmt: skip
-def test_a_damaged_search_index_is_made_anew_without_embedding(index: Path, damage: Callable[[Path], None]) -> None:
+)
+def test_a_damaged_search_index_is_reported_and_made_anew_without_embedding(
+    index: Path, damage: Callable[[Path], None], reports: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
     queries = ("keel wind", "바람이 난다", "kite")
     with reopen(index) as store:
         before = [search(store, query) for query in queries]
@@ -277,6 +288,10 @@ def test_a_damaged_search_index_is_made_anew_without_embedding(index: Path, dama
     with reopen(index, embedder) as store:
         assert embedder.embedded == []
         assert [search(store, query) for query in queries] == before
+    found = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+    assert len(found) == len(reports)
+    for message, pattern in zip(found, reports, strict=True):
+        assert re.search(pattern, message)
 
 
 def test_a_sound_index_is_opened_as_it_is(index: Path, caplog: pytest.LogCaptureFixture) -> None:

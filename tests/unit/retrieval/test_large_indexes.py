@@ -26,7 +26,6 @@ WORDS = [f"{a}{b}{c}" for a in "bdkmrt" for b in "aeiou" for c in ("l", "n", "s"
 @pytest.fixture(autouse=True)
 def _small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lexical, "SMALL", 0)
-    monkeypatch.setattr(lexical, "PARTS_FROM", 60)
     monkeypatch.setattr(dense, "EXACT_UNTIL", 40)
     monkeypatch.setattr(dense, "TAIL", 10)
 
@@ -44,23 +43,6 @@ def made(path: Path) -> EmbeddedStore:
 
 def places(hits: tuple[Hit, ...]) -> list[tuple[str, float | None]]:
     return [(hit.passage.id, hit.bm25 and round(hit.bm25.score, 3)) for hit in hits if hit.bm25]
-
-
-def test_parts_score_like_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with made(tmp_path / "parts") as parts:
-        parts.put(list(some(0, 100)))
-        parts.commit()
-        assert list((tmp_path / "parts/lexical").glob("segments-*/2"))
-        found = [places(search(parts, query, 10)) for query in WORDS[:20]]
-    monkeypatch.setattr(lexical, "PARTS_FROM", 1_000)
-    with made(tmp_path / "whole") as whole:
-        whole.put(list(some(0, 100)))
-        whole.commit()
-        # The parts know the true frequencies; only the average length is each part's own.
-        for query, halved in zip(WORDS[:20], found, strict=True):
-            expected = dict(places(search(whole, query, 100)))
-            for passage_id, score in halved:
-                assert score == pytest.approx(expected[passage_id], rel=0.06)
 
 
 def test_removed_passages_do_not_count_in_frequencies(tmp_path: Path) -> None:
