@@ -31,7 +31,7 @@ COLUMNS = ("n", "right", "says", "adequate", "needs_docs", "other", "refused", "
 NONE = {"half": (), "attribute": ("says", "named"), "whole": ("named",)}
 """Columns that a kind has no figure in."""
 REMARK = re.compile(
-    r"(?:not covered|missing|다루지 않음|찾지 못한 내용)\s*:\s*(.*?)(?=nearest sources|가장 가까운 자료|\n|$)",
+    r"(?:not covered|missing|다루지 못한 내용|찾지 못한 내용)\s*:\s*(.*?)(?=nearest sources|가장 가까운 자료|\n|$)",
     re.IGNORECASE,
 )
 

@@ -97,7 +97,7 @@ def test_a_refusal_does_not_say_that_its_draft_answered_the_question() -> None:
     role.fails = 9
     answer = answered(role, Judge(evaluation(0.9)))
     assert answer.abstained
-    assert any("do not seem to answer the question" in note for note in answer.notes)
+    assert any("does not seem to answer the question" in note for note in answer.notes)
 
 
 WARNS = Concern("alpha was taken before", ("alpha",), ("alpha",), warns=True)

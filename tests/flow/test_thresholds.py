@@ -61,7 +61,7 @@ def test_nothing_found_and_nothing_judged_stay_what_they_are() -> None:
 
 
 def test_a_failed_grader_is_unknown_whatever_the_thresholds() -> None:
-    for language, words in (("en", "the grader failed"), ("ko", "검색 판정을 알 수 없습니다")):
+    for language, words in (("en", "the grader failed"), ("ko", "판정하지 못했습니다")):
         found, notes = graded(JudgeFailed("down"), language)
         assert (found.verdict, len(notes)) == (Verdict.UNKNOWN, 1)
         assert words in notes[0]

@@ -50,6 +50,18 @@ def test_small_talk_is_not_looked_up(opened: Selfright, text: str) -> None:
     assert len(answer.answer) < 200
 
 
+@pytest.mark.parametrize("text", ["???", "!!", "👍"])
+def test_a_message_without_words_is_told_that_it_asks_nothing(opened: Selfright, text: str) -> None:
+    answer = opened.ask(text)
+    assert not searched(answer)
+    assert answer.answer.startswith("I see no question there.")
+
+
+def test_sources_that_share_no_word_with_the_question_are_not_called_near(opened: Selfright) -> None:
+    assert opened.ask("Blorp fizzle zwick?").answer.endswith("Nothing related was found.")
+    assert "Tarn Hut" in opened.ask("Does Tarn Hut have a sauna?").answer
+
+
 @pytest.mark.parametrize(
     "text", ["Who can help with the hut?", "도움을 받으려면 어디로 연락하나요?", "OK, and the beds?"]
 )

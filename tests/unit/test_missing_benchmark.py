@@ -51,8 +51,8 @@ def test_a_case_is_scored(
 
 
 def test_what_is_missing_is_read_from_the_judge_and_the_remarks_but_not_from_the_sources() -> None:
-    text = "자료가 뒷받침하는 답을 찾지 못했습니다. 찾지 못한 내용: 양도. 가장 가까운 자료: 반납 안내."
-    found = lacking(answer(text, "needs_docs", "price", uncovered=("colour",), notes=("다루지 않음: 크기",)))
+    text = "문서에서 답의 근거를 찾지 못했습니다. 찾지 못한 내용: 양도. 가장 가까운 자료: 반납 안내."
+    found = lacking(answer(text, "needs_docs", "price", uncovered=("colour",), notes=("다루지 못한 내용: 크기",)))
     assert found == ["price", "colour", "양도", "크기"]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from selfright.domain.answers import Attempt, Draft
 from selfright.domain.composing import apply_style, first_of_all, with_sources
-from selfright.domain.judgements import QueryClass, StopReason
+from selfright.domain.judgements import QueryClass, StopReason, Verdict
 from selfright.domain.passages import Language
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
@@ -26,7 +26,7 @@ def finish(state: AgentState, tools: Tools) -> dict[str, Any]:
     abstains = tools.abstainer.should_abstain(state["question"], query_class, replace(best, draft=draft), tools.flags)
     if abstains:
         draft = _refusal(best, state, tools)
-        notes.append(_WORDS[state["language"]]["stopped"].format(reason=_REASONS[state["language"]][reason]))
+        notes.append(_REASONS[state["language"]][reason])
     draft, unsourced = _require_sources(draft, best, state, tools)
     abstains = abstains or draft.refused
     urgent = tools.pack.urgent(state["user_text"], state["language"])
@@ -66,7 +66,13 @@ def _unjudged_attempt(state: AgentState, reason: StopReason) -> Attempt:
 
 
 def _refusal(best: Attempt, state: AgentState, tools: Tools) -> Draft:
-    return tools.abstainer.refusal(state["question"], state["language"], best, state.get("retrieved_docs", ()))
+    """It names the nearest sources; where the verdict is incorrect, none that was found by meaning alone."""
+    hits = (*state.get("retrieved_docs", ()), *best.hits)
+    if best.verdict is Verdict.INCORRECT and any(hit.dense for hit in hits):
+        hits = tuple(hit for hit in hits if hit.bm25 or not hit.dense)
+        near = {hit.passage.id for hit in hits}
+        best = replace(best, strips=tuple(strip for strip in best.strips if strip.passage.id in near))
+    return tools.abstainer.refusal(state["question"], state["language"], best, hits)
 
 
 def _require_sources(draft: Draft, best: Attempt, state: AgentState, tools: Tools) -> tuple[Draft, tuple[str, ...]]:
@@ -105,37 +111,36 @@ def _introduce(draft: Draft, state: AgentState) -> Draft:
 
 _REASONS: Mapping[Language, Mapping[StopReason, str]] = {
     "en": {
-        StopReason.ADEQUATE: "the draft agrees with its sources, but they do not seem to answer the question",
-        StopReason.BASIC: "one pass was made",
+        StopReason.ADEQUATE: "what was found does not seem to answer the question",
+        StopReason.BASIC: "the search was made once only",
         StopReason.FAST_PATH: "no documents were needed",
-        StopReason.MAX_ITERATIONS: "the limit of passes was reached",
-        StopReason.DUPLICATE_DOCUMENTS: "the search brought the same documents again",
-        StopReason.STAGNATED: "another pass hardly made it better",
-        StopReason.DECLINED: "another pass made it worse",
-        StopReason.BUDGET: "the budget was used up",
-        StopReason.DEADLINE: "the time was used up",
-        StopReason.ABSTAINED: "nothing supported an answer",
-        StopReason.DEGRADED: "the judge failed",
+        StopReason.MAX_ITERATIONS: "the search was repeated as often as it may be",
+        StopReason.DUPLICATE_DOCUMENTS: "another search brought the same documents",
+        StopReason.STAGNATED: "another search hardly made it better",
+        StopReason.DECLINED: "another search made it worse",
+        StopReason.BUDGET: "the budget of this question was used up",
+        StopReason.DEADLINE: "the time for this question was used up",
+        StopReason.ABSTAINED: "nothing that was found supports an answer",
+        StopReason.DEGRADED: "the answer could not be judged",
         StopReason.ERROR: "an error ended it early",
     },
     "ko": {
-        StopReason.ADEQUATE: "초안이 근거와는 맞지만, 그 근거가 질문의 답은 아닌 것으로 보임",
-        StopReason.BASIC: "한 번만 검색함",
-        StopReason.FAST_PATH: "문서가 필요 없었음",
-        StopReason.MAX_ITERATIONS: "반복 한도에 도달함",
-        StopReason.DUPLICATE_DOCUMENTS: "같은 문서가 다시 검색됨",
-        StopReason.STAGNATED: "다시 시도해도 거의 나아지지 않음",
-        StopReason.DECLINED: "다시 시도한 답이 더 나쁨",
-        StopReason.BUDGET: "예산을 다 씀",
-        StopReason.DEADLINE: "제한 시간을 다 씀",
-        StopReason.ABSTAINED: "답을 뒷받침하는 내용이 없음",
-        StopReason.DEGRADED: "평가에 실패함",
-        StopReason.ERROR: "오류로 중단됨",
+        StopReason.ADEQUATE: "찾은 내용이 질문에 대한 답은 아닌 것 같습니다",
+        StopReason.BASIC: "한 번만 찾아봤습니다",
+        StopReason.FAST_PATH: "문서는 찾아보지 않았습니다",
+        StopReason.MAX_ITERATIONS: "정해진 횟수만큼 찾아봤습니다",
+        StopReason.DUPLICATE_DOCUMENTS: "다시 찾아봐도 같은 문서만 나왔습니다",
+        StopReason.STAGNATED: "다시 찾아봐도 거의 나아지지 않았습니다",
+        StopReason.DECLINED: "다시 쓴 답이 더 나빴습니다",
+        StopReason.BUDGET: "이번 질문의 예산을 다 썼습니다",
+        StopReason.DEADLINE: "이번 질문의 제한 시간을 다 썼습니다",
+        StopReason.ABSTAINED: "찾은 내용에는 답의 근거가 없습니다",
+        StopReason.DEGRADED: "답을 평가하지 못했습니다",
+        StopReason.ERROR: "오류로 중단되었습니다",
     },
 }
 _WORDS = {
     "en": {
-        "stopped": "the loop stopped because {reason}",
         "foreign": "The sources on this are in Korean. They say:",
         "only_foreign": "I found no English sources that answer this. The Korean ones say:",
         "early": "the turn ended early ({error}): this is the best answer it had by then",
@@ -147,15 +152,14 @@ _WORDS = {
         "unheeded": "relevant to your profile, but not covered by the documents found: {what}",
     },
     "ko": {
-        "stopped": "반복이 멈춘 이유: {reason}",
         "foreign": "관련 자료가 영어로 되어 있어 원문 그대로 옮깁니다.",
         "only_foreign": "이에 답하는 한국어 자료를 찾지 못해 영어 원문을 그대로 옮깁니다.",
-        "early": "오류({error})로 중단되었습니다. 그때까지 나온 가장 좋은 답입니다",
-        "uncited": "인용 없음: 답변의 어느 문장도 문서에서 확인하지 못했습니다",
-        "unsourced": "출처가 꼭 필요하지만 출처가 없어 삭제한 문장: {count}개",
+        "early": "오류({error})로 중단되어, 그때까지 나온 가장 좋은 답을 보여 드립니다",
+        "uncited": "답변을 문서에서 확인하지 못해 인용이 없습니다",
+        "unsourced": "꼭 필요한 출처가 없어 삭제한 문장: {count}개",
         "passed_over": "점검 결과 답변 작성 능력이 부족해 {model} 모델에는 작성을 맡기지 않았습니다"
         "(llm_judging=never로 설정하면 이 모델이 쓰고 오프라인 기능이 확인합니다)",
         "warns": "프로필에 따르면 주의해야 합니다",
-        "unheeded": "프로필과 관련이 있지만 찾은 자료가 다루지 않는 내용: {what}",
+        "unheeded": "프로필과 관련이 있지만 찾은 자료에는 없는 내용: {what}",
     },
 }

@@ -141,7 +141,7 @@ _WORDS = {
         "dropped": "citations that their passages do not support were dropped: {count}",
     },
     "ko": {
-        "lacking": "다루지 않음: {items}",
+        "lacking": "다루지 못한 내용: {items}",
         "unsure": "질문에 맞는 답인지 확실하지 않습니다",
         "degraded": "언어 모델에 연결하지 못했거나 응답을 쓸 수 없었던 부분은 오프라인 기능이 대신했습니다",
         "troubles": "모델에서 생긴 문제: {troubles}",

@@ -26,7 +26,7 @@ _STOOD_IN = {
 }
 _NOT_VERIFIED = {
     "en": "the answer could not be judged properly; a rough heuristic stood in, so it is not verified",
-    "ko": "답을 제대로 평가하지 못해 휴리스틱 평가로 대신했으므로, 검증된 답이 아닙니다",
+    "ko": "답을 제대로 평가하지 못해 간단한 규칙으로 대신했습니다. 검증된 답이 아닙니다",
 }
 
 

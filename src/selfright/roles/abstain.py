@@ -89,7 +89,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "nothing": "Nothing related was found.",
     },
     "ko": {
-        "no": "자료가 뒷받침하는 답을 찾지 못했습니다.",
+        "no": "문서에서 답의 근거를 찾지 못했습니다.",
         "missing": "찾지 못한 내용: {items}.",
         "nearest": "가장 가까운 자료: {items}.",
         "nothing": "관련된 자료가 없습니다.",

@@ -31,7 +31,8 @@ def act_of(text: str) -> str | None:
 
 def reply(text: str, language: Language, before: Sequence[str] = ()) -> str:
     """The fixed reply to small talk, "all right" where it is on no list; ``before`` is what the user said so far."""
-    act, words = act_of(text) or "other", _phrases()["replies"][language]
+    unlisted = "other" if any(map(str.isalnum, text)) else "nothing"
+    act, words = act_of(text) or unlisted, _phrases()["replies"][language]
     asked = [said for said in before if act_of(said) is None] if act == "recall" else []
     if act == "recall":
         act = ("first" if _FIRST.search(text) else "last") if asked else "none"

@@ -220,4 +220,4 @@ def test_what_a_found_source_has_is_not_called_missing() -> None:
 
 def test_a_refusal_in_korean_with_nothing_found() -> None:
     refusal = ABSTAINER.refusal("얼마인가요?", "ko", attempt(None), ())
-    assert refusal.text == "자료가 뒷받침하는 답을 찾지 못했습니다. 관련된 자료가 없습니다."
+    assert refusal.text == "문서에서 답의 근거를 찾지 못했습니다. 관련된 자료가 없습니다."

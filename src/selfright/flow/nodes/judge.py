@@ -98,7 +98,7 @@ log = logging.getLogger(__name__)
 
 _NOT_LOOKED_UP = {
     "en": "the search for support of unsupported claims failed",
-    "ko": "검색에 실패하여, 근거 없는 문장의 근거를 다시 찾지 못했습니다",
+    "ko": "검색에 실패해, 근거가 없는 문장의 근거를 찾지 못했습니다",
 }
 _MOST_CLAIMS = 3
 _PASSAGES = 4

@@ -36,8 +36,8 @@ _FAILED = {
         "web": "the web search failed ({why}) and was left out",
     },
     "ko": {
-        "grader": "찾은 글을 평가하지 못해({why}) 검색 판정을 알 수 없습니다",
-        "web": "웹 검색에 실패하여({why}) 색인의 문서만 썼습니다",
+        "grader": "찾은 글이 질문에 맞는지 판정하지 못했습니다({why})",
+        "web": "웹 검색에 실패해({why}) 색인의 문서만 썼습니다",
     },
 }
 
@@ -192,8 +192,8 @@ async def grade(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 _NO_WEB = {
-    "en": "the index does not seem to answer this, and no web search is configured",
-    "ko": "색인에 알맞은 자료가 없는 것으로 보이며, 웹 검색은 설정되어 있지 않습니다",
+    "en": "the documents do not seem to answer this, and no web search is configured",
+    "ko": "문서에 알맞은 내용이 없는 것 같습니다. 웹 검색은 설정되어 있지 않습니다",
 }
 
 

@@ -102,7 +102,8 @@ async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
     if first and (again := await _restate(state, tools)) is not None:
         asked = {"question": again.question, "query_for_retrieval": again.question} if again.question else {}
         return {"query_class": QueryClass.QUESTION, "fast_path": True, "restated": again, **asked}
-    if first and state["mode"] != "llm" and _only_tells(state, tools):
+    wordless = not any(map(str.isalnum, state["user_text"]))
+    if first and state["mode"] != "llm" and (wordless or _only_tells(state, tools)):
         return {"query_class": QueryClass.CHITCHAT, "fast_path": True}
     kind = await tools.classifier.classify(state["user_text"], state.get("messages", ()))
     if not first and kind is QueryClass.CHITCHAT:

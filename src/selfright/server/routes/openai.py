@@ -169,7 +169,7 @@ class Chunks:
             case AnswerCorrected(text=text) if self.live:
                 yield _chunk(head, {"content": f"\n\n[corrected]\n\n{text}"})
             case DraftWithdrawn() if self.live:
-                yield _chunk(head, {"content": "\n\n[that failed its checks; looking further]\n\n"})
+                yield _chunk(head, {"content": "\n\n[not well supported; looking further]\n\n"})
             case TurnFinished(answer=answer):
                 yield from self._end(head, answer)
             case _:
