@@ -11,9 +11,10 @@ import pytest
 from selfright.domain.errors import WebError, WebRejected, WebReplyUnusable, WebUnavailable
 from selfright.domain.passages import Document
 from selfright.web.guard import Guard, Permissions
-from selfright.web.providers.provider import Api, ApiPolicy, Result
-from selfright.web.providers.static import StaticWeb
+from selfright.web.provider import ApiPolicy, Result
 from selfright.web.search import ChainedWeb
+from selfright.web.services import SERVICES, SearXng
+from selfright.web.static import StaticWeb
 from selfright.web.types import RequestCounter, RequestLimits
 from tests.support import web_servers
 from tests.support.web_rooms import KEY, PROVIDERS, Words, live, split
@@ -144,9 +145,8 @@ def test_a_provider_that_says_nothing_is_given_up_in_time(name: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         transport = Guard(Permissions.of_base(url), RequestLimits(seconds=0.2))
-        provider = PROVIDERS[name](url)
-        provider._api.transport = transport  # type: ignore[attr-defined]
-        provider._api.policy = ApiPolicy(attempts=2, first_wait_s=0.0)  # type: ignore[attr-defined]
+        policy = ApiPolicy(attempts=2, first_wait_s=0.0, apart_s=0.0)
+        provider = SERVICES[name](url, transport, KEY, policy=policy)
         began = time.monotonic()
         with pytest.raises(WebUnavailable, match="took longer"):
             asyncio.run(provider.results("q", 5, RequestCounter()))
@@ -179,9 +179,7 @@ def test_three_failed_searches_are_enough_for_a_while() -> None:
 def test_searches_keep_their_distance() -> None:
     with serving(always(SPOKEN["searxng"]())) as server:
         transport = Guard(Permissions.of_base(server.url))
-        from selfright.web.providers.services import SearXng
-
-        provider = SearXng(Api("searxng", server.url, transport, policy=ApiPolicy(apart_s=0.15)))
+        provider = SearXng(server.url, transport, policy=ApiPolicy(apart_s=0.15))
 
         async def four() -> None:
             await asyncio.gather(*(provider.results(f"q{n}", 5, RequestCounter()) for n in range(4)))

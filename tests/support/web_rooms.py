@@ -9,11 +9,10 @@ from selfright.domain.passages import Document, Passage
 from selfright.web.addresses import Permissions
 from selfright.web.extract import read_reply
 from selfright.web.guard import Guard
-from selfright.web.live import LiveWeb
-from selfright.web.pages import Pages
+from selfright.web.live import LiveWeb, Pages
 from selfright.web.politeness import HostThrottle, Visitor
-from selfright.web.providers.provider import Api, ApiPolicy, Provider
-from selfright.web.providers.services import Brave, DuckDuckGo, SearXng, Tavily
+from selfright.web.provider import ApiPolicy, Provider
+from selfright.web.services import SERVICES
 from selfright.web.types import RequestLimits
 
 KEY = "key-of-a-test"
@@ -63,17 +62,12 @@ async def at_once(_seconds: float) -> None:
     """Stands for sleeping."""
 
 
-def api(name: str, base_url: str, **more: Any) -> Api:
+def service(name: str, base_url: str, **more: Any) -> Provider:
     settings = {"policy": ApiPolicy(apart_s=0.0), "sleep": at_once, **more}
-    return Api(name, base_url, Guard(Permissions.of_base(base_url), QUICK, names({})), **settings)
+    return SERVICES[name](base_url, Guard(Permissions.of_base(base_url), QUICK, names({})), KEY, **settings)
 
 
-PROVIDERS: dict[str, Callable[..., Provider]] = {
-    "tavily": lambda url, **more: Tavily(api("tavily", url, **more), KEY),
-    "brave": lambda url, **more: Brave(api("brave", url, **more), KEY),
-    "searxng": lambda url, **more: SearXng(api("searxng", url, **more)),
-    "duckduckgo": lambda url, **more: DuckDuckGo(api("duckduckgo", url, **more)),
-}
+PROVIDERS: dict[str, Callable[..., Provider]] = {name: partial(service, name) for name in SERVICES}
 
 
 def visitor(transport: Guard) -> Visitor:

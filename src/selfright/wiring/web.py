@@ -11,9 +11,8 @@ from selfright.domain.ports import Tokenizer, WebSearch
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
-    from selfright.web.live import LiveWeb
-    from selfright.web.pages import Pages
-    from selfright.web.providers.provider import Provider
+    from selfright.web.live import LiveWeb, Pages
+    from selfright.web.provider import Provider
 
 _NEEDED = ("httpcore", "anyio", "idna", "protego", "trafilatura")
 
@@ -40,7 +39,7 @@ def _static(settings: Settings, tokenizer: Tokenizer) -> WebSearch:
     from selfright.ingest.reading import read_page
     from selfright.ingest.splitting import split
     from selfright.web.live import ListedWeb
-    from selfright.web.providers.static import StaticWeb
+    from selfright.web.static import StaticWeb
 
     if settings.web_folder is None:
         raise SettingsError(
@@ -62,7 +61,7 @@ def _pages(settings: Settings) -> "Pages":
     from selfright.web.addresses import Permissions
     from selfright.web.extract import read_reply
     from selfright.web.guard import Guard
-    from selfright.web.pages import Pages
+    from selfright.web.live import Pages
     from selfright.web.politeness import Visitor
 
     return Pages(Visitor(Guard(Permissions.of(settings.web_allow))), partial(read_reply, read_pdf=read_page_apart))
@@ -81,13 +80,12 @@ def provider_of(name: str, base_url: str | None, environment: Mapping[str, str])
     """One provider by name, at its own or at the given base URL. Raises ``SettingsError``."""
     from selfright.web.addresses import Permissions
     from selfright.web.guard import Guard
-    from selfright.web.providers.provider import Api, ApiPolicy, key_from
-    from selfright.web.providers.services import SERVICES
+    from selfright.web.provider import key_from
+    from selfright.web.services import SERVICES
 
     kind = SERVICES[name]
     base = base_url or kind.base_url
     if not base:
         raise SettingsError(f"web_provider '{name}' needs web_base_url: where it listens")
-    api = Api(name, base, Guard(Permissions.of_base(base)), kind.advice, ApiPolicy(apart_s=kind.apart_s))
-    key = [key_from(environment, kind.key_variable, name)] if kind.key_variable else []
-    return kind(api, *key)
+    key = key_from(environment, kind.key_variable, name) if kind.key_variable else ""
+    return kind(base, Guard(Permissions.of_base(base)), key)

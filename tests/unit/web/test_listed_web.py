@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import SettingsError, WebUnavailable
-from selfright.web.live import MOST_ADDRESSES, ListedWeb, addresses_in
-from selfright.web.pages import Pages
+from selfright.web.live import MOST_ADDRESSES, ListedWeb, Pages, addresses_in
 from tests.support.web_rooms import Words, guard, split, visitor
 from tests.support.web_servers import Answer, WebServer, serving, site
 

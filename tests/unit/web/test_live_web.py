@@ -12,7 +12,7 @@ import pytest
 from selfright.domain.errors import WebUnavailable
 from selfright.domain.passages import Document, WebFinding
 from selfright.web.live import LiveWeb
-from selfright.web.providers.provider import MOST, Result, clean_rows
+from selfright.web.provider import MOST, Result, clean_rows
 from selfright.web.types import RequestCounter
 from tests.support.web_rooms import guard, live
 from tests.support.web_servers import Answer, WebServer, serving, site

@@ -9,7 +9,7 @@ import pytest
 
 from selfright.domain.errors import SettingsError, UnreadableFile
 from selfright.domain.passages import Document, Passage
-from selfright.web.providers.static import StaticWeb
+from selfright.web.static import StaticWeb
 from tests.support.web_rooms import Words
 
 

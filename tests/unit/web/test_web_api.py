@@ -7,7 +7,8 @@ import pytest
 
 from selfright.domain.errors import SettingsError
 from selfright.resilience import retry_after
-from selfright.web.providers.provider import Api, key_from
+from selfright.web.provider import key_from
+from selfright.web.services import Tavily
 from tests.support.web_rooms import guard
 
 
@@ -38,5 +39,5 @@ def test_keys_come_from_the_environment() -> None:
 
 @pytest.mark.parametrize("url", ["ftp://h", "h:80", "http://u:p@h/", "http://0x7f.1/", ""])
 def test_a_base_url_that_is_none(url: str) -> None:
-    with pytest.raises(SettingsError, match="base URL of p"):
-        Api("p", url, guard())
+    with pytest.raises(SettingsError, match="base URL of tavily"):
+        Tavily(url, guard())

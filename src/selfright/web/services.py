@@ -1,16 +1,12 @@
-"""The services that search the web, each a ``Provider`` over an ``Api``.
+"""The services that search the web, each a ``Provider``."""
 
-``base_url`` is where a service listens unless told otherwise, ``key_variable`` what its key stands in (empty without
-one), ``advice`` what to do when it turns a search down, ``apart_s`` the seconds between two searches.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 from selfright.domain.errors import WebReplyUnusable, WebUnavailable
 from selfright.domain.text import has_hangul
-from selfright.web.providers.provider import MOST, Api, Result, clean_rows, rows_of
+from selfright.web.provider import Row, Service
 from selfright.web.types import Reply, RequestCounter
 
 if TYPE_CHECKING:
@@ -21,7 +17,7 @@ _QUERY_WORDS = 50
 _HOSTS = ("duckduckgo.com", "html.duckduckgo.com", "www.duckduckgo.com")
 
 
-class Tavily:
+class Tavily(Service):
     """Tavily: https://docs.tavily.com/documentation/api-reference/endpoint/search.
 
     Results carry the sentences that it thinks fit the query.
@@ -31,27 +27,21 @@ class Tavily:
     base_url = "https://api.tavily.com"
     key_variable = "TAVILY_API_KEY"
     advice = "check the key in TAVILY_API_KEY and what is left of its plan"
-    apart_s = 0.2
 
-    def __init__(self, api: Api, key: str) -> None:
-        self._api, self._headers = api, {"Authorization": f"Bearer {key}"}
-
-    async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
-        """See ``Provider``."""
+    async def _search(self, query: str, count: int, tally: RequestCounter, /) -> Iterable[Row]:
         body = {
             "query": query[:_QUERY_CHARACTERS],
-            "max_results": min(count, MOST),
+            "max_results": count,
             "search_depth": "basic",
             "include_answer": False,
             "include_raw_content": False,
             "include_images": False,
         }
-        data = await self._api.json("POST", "/search", body, self._headers, tally)
-        rows = rows_of(self.name, data, "results", tally=tally)
-        return clean_rows(((row.get("url"), row.get("title"), row.get("content")) for row in rows), count)
+        data = await self._json("POST", "/search", body, {"Authorization": f"Bearer {self._key}"}, tally)
+        return self._rows(data, "results", snippet="content", tally=tally)
 
 
-class Brave:
+class Brave(Service):
     """Brave Search: https://api-dashboard.search.brave.com/app/documentation/web-search/get-started.
 
     A reply without a ``web`` part means that nothing was found.
@@ -63,46 +53,33 @@ class Brave:
     advice = "check the key in BRAVE_API_KEY and what is left of its plan"
     apart_s = 1.0
 
-    def __init__(self, api: Api, key: str) -> None:
-        self._api, self._headers = api, {"X-Subscription-Token": key}
-
-    async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
-        """See ``Provider``."""
+    async def _search(self, query: str, count: int, tally: RequestCounter, /) -> Iterable[Row]:
         words = " ".join(query.split()[:_QUERY_WORDS])[:_QUERY_CHARACTERS]
-        asked = {"q": words, "count": str(min(count, MOST)), "result_filter": "web", "text_decorations": "false"}
+        asked = {"q": words, "count": str(count), "result_filter": "web", "text_decorations": "false"}
         if has_hangul(query):
             asked |= {"country": "KR", "search_lang": "ko"}
-        data = await self._api.json("GET", "/res/v1/web/search", asked, self._headers, tally)
+        data = await self._json("GET", "/res/v1/web/search", asked, {"X-Subscription-Token": self._key}, tally)
         search = isinstance(data, dict) and data.get("type") == "search"
-        rows = rows_of(self.name, data, "web", "results", tally=tally, optional=search)
-        return clean_rows(((row.get("url"), row.get("title"), row.get("description")) for row in rows), count)
+        return self._rows(data, "web", "results", snippet="description", tally=tally, optional=search)
 
 
-class SearXng:
+class SearXng(Service):
     """SearXNG, a self-hosted search engine: https://docs.searxng.org/dev/search_api.html.
 
     The instance must allow the format ``json``, which it does not by default.
     """
 
     name = "searxng"
-    base_url = ""  # there is none that everyone may use
-    key_variable = ""
     advice = "add 'json' to search.formats in its settings.yml, and check its base URL"
-    apart_s = 0.2
 
-    def __init__(self, api: Api) -> None:
-        self._api = api
-
-    async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
-        """See ``Provider``."""
+    async def _search(self, query: str, _count: int, tally: RequestCounter, /) -> Iterable[Row]:
         language = "ko-KR" if has_hangul(query) else "en"
         asked = {"q": query, "format": "json", "language": language, "safesearch": "1"}
-        data = await self._api.json("GET", "/search", asked, {}, tally)
-        rows = rows_of(self.name, data, "results", tally=tally)
-        return clean_rows(((row.get("url"), row.get("title"), row.get("content")) for row in rows), count)
+        data = await self._json("GET", "/search", asked, {}, tally)
+        return self._rows(data, "results", snippet="content", tally=tally)
 
 
-class DuckDuckGo:
+class DuckDuckGo(Service):
     """DuckDuckGo's page without scripts, for occasional use.
 
     It has no interface for programs and no key; it turns away clients that ask often.
@@ -110,19 +87,14 @@ class DuckDuckGo:
 
     name = "duckduckgo"
     base_url = "https://html.duckduckgo.com"
-    key_variable = ""
     advice = "it may have had enough of this machine; use another provider for a while"
     apart_s = 2.0
 
-    def __init__(self, api: Api) -> None:
-        self._api = api
-
-    async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
-        """See ``Provider``."""
+    async def _search(self, query: str, _count: int, tally: RequestCounter, /) -> Iterable[Row]:
         body = urlencode({"q": query, "b": "", "l": "kr-kr" if has_hangul(query) else "us-en"}).encode()
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
-        reply = await self._api.ask("POST", "/html/", headers, body, tally)
-        return clean_rows(_rows(_page(reply, tally), tally), count)
+        reply = await self._ask("POST", "/html/", headers, body, tally)
+        return _results(_page(reply, tally), tally)
 
 
 def _page(reply: Reply, tally: RequestCounter) -> "HtmlElement":
@@ -135,7 +107,7 @@ def _page(reply: Reply, tally: RequestCounter) -> "HtmlElement":
         raise WebReplyUnusable("duckduckgo answered with an empty page", requests=tally.requests) from None
 
 
-def _rows(page: "HtmlElement", tally: RequestCounter) -> Iterator[tuple[str, str, str]]:
+def _results(page: "HtmlElement", tally: RequestCounter) -> Iterator[Row]:
     found = False
     for link in page.xpath("//a[contains(concat(' ', @class, ' '), ' result__a ')]"):
         found = True
@@ -167,6 +139,4 @@ def _address(href: str) -> str:
     return parse_qs(parts.query).get("uddg", [""])[0] if parts.path.startswith("/l/") else ""
 
 
-SERVICES: Mapping[str, type[Tavily | Brave | SearXng | DuckDuckGo]] = {
-    kind.name: kind for kind in (Tavily, Brave, SearXng, DuckDuckGo)
-}
+SERVICES: Mapping[str, type[Service]] = {kind.name: kind for kind in (Tavily, Brave, SearXng, DuckDuckGo)}

@@ -4,11 +4,12 @@ import asyncio
 import json
 import random
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from urllib.parse import urlencode
 
 from selfright.domain.errors import (
@@ -55,11 +56,12 @@ class Provider(Protocol):
         """
 
 
-def clean_rows(rows: Iterable[tuple[Any, Any, Any]], count: int) -> tuple[Result, ...]:
-    """Results of (URL, title, snippet) as a provider gave them, whatever they are.
+Row = tuple[Any, Any, Any]
+"""URL, title and snippet as a provider gave them, whatever they are."""
 
-    What has no http(s) address goes, and so does the second one of an address.
-    """
+
+def clean_rows(rows: Iterable[Row], count: int) -> tuple[Result, ...]:
+    """At most ``count`` results. What has no http(s) address goes, and so does the second one of an address."""
     found: dict[str, Result] = {}
     for url, title, snippet in rows:
         if not isinstance(url, str) or len(found) >= count:
@@ -83,7 +85,8 @@ _PASSING = (408, 425, 429)  # of the 4xx, those that may be otherwise later
 
 @dataclass(frozen=True, slots=True)
 class ApiPolicy:
-    """How patient a search is: attempts, pauses between them, seconds between two searches, seconds for one in all.
+    """How patient a search is: attempts, pauses between them, seconds between two searches (None: as the service asks
+    for), seconds for one in all.
 
     The n-th pause is drawn from 0 to ``first_wait_s · 2^(n-1)``, at most ``longest_wait_s`` (full jitter), or is what
     ``Retry-After`` asks for; when that is more than ``longest_wait_s``, the provider is left alone for so long.
@@ -92,37 +95,53 @@ class ApiPolicy:
     attempts: int = 3
     first_wait_s: float = 0.5
     longest_wait_s: float = 5.0
-    apart_s: float = 0.2
+    apart_s: float | None = None
     seconds: float = 15.0
 
 
-@dataclass(slots=True)
-class Api:
-    """One provider's interface at ``base_url``; ``transport`` may connect to that host and needs to nowhere else.
+class Service(ABC):
+    """A service that searches the web, a ``Provider``; asked at ``base_url`` through ``transport``.
 
-    ``advice`` is what to do when the provider turns a search down. Thread-safe; holds nothing of an event loop.
+    Thread-safe; holds nothing of an event loop. Raises ``SettingsError`` for a ``base_url`` that cannot be used.
     """
 
-    name: str
-    base_url: str
-    transport: "Guard"
-    advice: str = "check its key"
-    policy: ApiPolicy = ApiPolicy()
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    random: Callable[[], float] = random.random
-    clock: Callable[[], float] = time.monotonic
-    _throttle: HostThrottle = field(init=False)
-    _breaker: Breaker = field(init=False)
+    name: ClassVar[str]
+    base_url: ClassVar[str] = ""
+    """Where it listens unless told otherwise; empty for one without a place of its own."""
+    key_variable: ClassVar[str] = ""
+    """What its key stands in; empty without one."""
+    advice: ClassVar[str]
+    """What to do when it turns a search down."""
+    apart_s: ClassVar[float] = 0.2
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        transport: "Guard",
+        key: str = "",
+        *,
+        policy: ApiPolicy = ApiPolicy(),
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         try:
-            target_of(self.base_url)
+            target_of(base_url)
         except PageRefused as error:
             raise SettingsError(f"the base URL of {self.name} cannot be used: {error}") from None
-        self._breaker = Breaker(cooldown_s=_REST_S, longest_s=_LONGEST_REST_S, clock=self.clock)
-        self._throttle = HostThrottle(at_once=4, in_all=4, apart_s=self.policy.apart_s, patience_s=_PATIENCE_S)
+        self._base, self._transport, self._key = base_url.rstrip("/"), transport, key
+        self._policy, self._sleep, self._clock = policy, sleep, clock
+        self._breaker = Breaker(cooldown_s=_REST_S, longest_s=_LONGEST_REST_S, clock=clock)
+        apart_s = self.apart_s if policy.apart_s is None else policy.apart_s
+        self._throttle = HostThrottle(at_once=4, in_all=4, apart_s=apart_s, patience_s=_PATIENCE_S)
 
-    async def json(
+    async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
+        """See ``Provider``."""
+        return clean_rows(await self._search(query, min(count, MOST), tally), count)
+
+    @abstractmethod
+    async def _search(self, query: str, count: int, tally: RequestCounter, /) -> Iterable[Row]: ...
+
+    async def _json(
         self, method: str, path: str, said: Mapping[str, Any], headers: Mapping[str, str], tally: RequestCounter
     ) -> Any:
         """The JSON that ``path`` answers to a query (GET), or to a body of JSON."""
@@ -132,18 +151,33 @@ class Api:
         else:
             body = json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
             headers = {"Content-Type": "application/json", **headers}
-        reply = await self.ask(method, path, headers, body, tally)
+        reply = await self._ask(method, path, headers, body, tally)
         try:
             return json.loads(reply.body)
         except (ValueError, RecursionError):
             why = f"{self.name} answered with something that is no JSON; check its base URL"
             raise WebReplyUnusable(why, requests=tally.requests) from None
 
-    async def ask(
+    def _rows(self, data: Any, *path: str, snippet: str, tally: RequestCounter, optional: bool = False) -> list[Row]:
+        """The results in the list of objects at ``path``; where ``optional``, a missing list is empty.
+
+        Raises ``WebReplyUnusable`` when something else is there.
+        """
+        value = data
+        for step in path:
+            value = value.get(step) if isinstance(value, dict) else ()
+            if optional and value is None:
+                return []
+        if not isinstance(value, list):
+            why = f"{self.name} answered without the list '{'.'.join(path)}' of results"
+            raise WebReplyUnusable(why, requests=tally.requests)
+        return [(row.get("url"), row.get("title"), row.get(snippet)) for row in value if isinstance(row, dict)]
+
+    async def _ask(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, tally: RequestCounter
     ) -> Reply:
         """The reply with status 200. Raises ``WebUnavailable`` or ``WebRejected``."""
-        target = target_of(self.base_url.rstrip("/") + path)
+        target = target_of(self._base + path)
         request = Request(target, method, {"Accept": "application/json", **headers}, body)
         ticket = self._breaker.admit()
         if ticket is None:
@@ -168,23 +202,23 @@ class Api:
         return reply
 
     async def _request(self, request: Request, tally: RequestCounter) -> Reply:
-        last = self.clock() + self.policy.seconds
+        last = self._clock() + self._policy.seconds
         for attempt in count(1):
             try:
                 return await self._attempt(request, tally)
             except WebUnavailable as error:
-                wait = pause(attempt, self.policy.first_wait_s, self.policy.longest_wait_s, self.random)
+                wait = pause(attempt, self._policy.first_wait_s, self._policy.longest_wait_s, random.random)
                 wait = max(wait, error.retry_after or 0.0)
-                late = wait > self.policy.longest_wait_s or self.clock() + wait > last
-                if attempt == self.policy.attempts or late:
+                late = wait > self._policy.longest_wait_s or self._clock() + wait > last
+                if attempt == self._policy.attempts or late:
                     raise
-            await self.sleep(wait)
+            await self._sleep(wait)
         raise AssertionError("unreachable")
 
     async def _attempt(self, request: Request, tally: RequestCounter) -> Reply:
         try:
             async with self._throttle.place(self.name):
-                reply = await self.transport.exchange(request, tally)
+                reply = await self._transport.exchange(request, tally)
         except PageRefused as error:
             raise WebRejected(f"{self.name} was not asked: {error}", requests=tally.requests) from None
         except PageUnusable as error:
@@ -213,19 +247,3 @@ def key_from(environment: Mapping[str, str], variable: str, provider: str) -> st
     if not key.isascii() or not key.isprintable() or " " in key:
         raise SettingsError(f"{variable} holds characters that no key has; copy the key again")
     return key
-
-
-def rows_of(name: str, data: Any, *path: str, tally: RequestCounter, optional: bool = False) -> list[dict[str, Any]]:
-    """The list of objects at ``path`` in a provider's JSON; where ``optional``, a missing one is empty.
-
-    Raises ``WebReplyUnusable`` when something else is there.
-    """
-    value = data
-    for step in path:
-        value = value.get(step) if isinstance(value, dict) else ()
-        if optional and value is None:
-            return []
-    if not isinstance(value, list):
-        where = ".".join(path)
-        raise WebReplyUnusable(f"{name} answered without the list '{where}' of results", requests=tally.requests)
-    return [row for row in value if isinstance(row, dict)]
