@@ -38,7 +38,7 @@ import httpx
 from benchmarks.turn import Bodies, Library, replayed
 from benchmarks.turn_server import ModelProcess
 from selfright import Selfright
-from selfright.cli.plots import line_plot
+from selfright.evals.report.charts import line_plot
 from selfright.server.keys import KeyRing
 
 QUESTIONS = (

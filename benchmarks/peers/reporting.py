@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.peers.systems import SYSTEMS
-from selfright.cli.plots import line_plot
+from selfright.evals.report.charts import line_plot
 
 Record = Mapping[str, Any]
 

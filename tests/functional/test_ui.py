@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from selfright.cli import ui_process as pages
-from selfright.cli.ui_process import PageEnded, PageProcess
+from selfright.cli.commands import ui as pages
+from selfright.cli.commands.ui import PageEnded, PageProcess
 from tests.functional.conftest import Cli
 
 

@@ -9,11 +9,13 @@ from selfright.domain.text import several
 from selfright.domain.turns import TurnOptions, check_question
 
 if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableLambda
+
+    from selfright.domain.answers import Answer
     from selfright.flow.compile import Graph
     from selfright.retrieval.stores.langchain import SelfrightRetriever
     from selfright.wiring.engine import Engine
-    from selfright.wiring.runnable import TurnRunnable
-    from selfright.wiring.turns import GraphArguments, TurnService
+    from selfright.wiring.turns import GraphArguments, TurnInput, TurnService
 
 
 class FrameworkMethods:
@@ -29,13 +31,13 @@ class FrameworkMethods:
 
         return SelfrightRetriever(searcher=self, k=k, collections=several(collections))
 
-    def as_runnable(self, **options: Unpack[TurnOptions]) -> "TurnRunnable":
+    def as_runnable(self, **options: Unpack[TurnOptions]) -> "RunnableLambda[TurnInput, Answer]":
         """A whole turn as a LangChain runnable: a question, or a mapping with ``question`` and options → ``Answer``.
 
         ``options`` hold for every call; those of a mapping override them. Callbacks get the turn's events as custom
         events. It raises what ``ask`` raises, and ``InputError`` for any other input.
         """
-        from selfright.wiring.runnable import turn_runnable
+        from selfright.wiring.turns import turn_runnable
 
         def events(question: str, given: TurnOptions) -> AsyncGenerator[TurnEvent, None]:
             return self._turns.stream(check_question(question), given, listen=True)

@@ -21,7 +21,7 @@ from selfright.server.authentication import Authenticator, AuthMiddleware
 from selfright.server.errors import DOCUMENTED, Refused, unusable_body
 from selfright.server.keys import Keys, open_keys
 from selfright.server.middleware import BodyLimit, Envelope, refusal_for
-from selfright.server.routes import ask, documents, health, openai, traces, user_data
+from selfright.server.routes import ask, documents, health, openai, user_data
 from selfright.server.routes.documents import remove_leftovers
 from selfright.server.service import Service, in_thread
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
-_ROUTERS = tuple(each.router for each in (ask, documents, user_data, traces, openai, health))
+_ROUTERS = tuple(each.router for each in (ask, documents, user_data, openai, health))
 _CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 415: "unsupported_media_type"}
 
 

@@ -25,7 +25,7 @@ from selfright.server.admission import limits_of
 from selfright.server.errors import Refused
 from selfright.server.middleware import refusal_for
 from selfright.server.routes.documents import place_for, safe_name
-from selfright.server.routes.traces import trace_view, visible_trace
+from selfright.server.routes.user_data import trace_view, visible_trace
 from selfright.server.service import LOCAL, Caller, Service, in_thread
 from selfright.server.turns import PreparedTurn, finish_turn
 

@@ -7,6 +7,7 @@ from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from selfright.background import LoopThread
 from selfright.domain.answers import Answer, Message
 from selfright.domain.errors import InputError, StoreError, UnknownName, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
@@ -19,12 +20,14 @@ from selfright.flow.run import Turn, run
 from selfright.wiring.engine import Engine, compile_cached
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import RunnableConfig
+    from langchain_core.runnables import RunnableConfig, RunnableLambda
 
     from selfright.flow.state import AgentState
     from selfright.memory.conversation import TurnRecord
     from selfright.memory.sessions import Sessions
     from selfright.wiring.traces import TraceService
+
+TurnInput = str | Mapping[str, Any]
 
 
 class GraphArguments(TypedDict):
@@ -210,3 +213,41 @@ def _message(message: Message | Mapping[str, str]) -> Message:
     if read.role not in _ROLES:
         raise InputError(f"a message of the history has the role 'user' or 'assistant', but got '{read.role}'")
     return read
+
+
+Events = Callable[[str, TurnOptions], AsyncGenerator[TurnEvent, None]]
+
+
+def turn_runnable(events: Events, loop: LoopThread, usual: TurnOptions) -> "RunnableLambda[TurnInput, Answer]":
+    """A turn as a LangChain runnable, over its ``events``: runs in chains, in batches, and tells callbacks of them.
+
+    ``usual`` options hold where a call gives none of that name.
+    """
+    from langchain_core.callbacks import adispatch_custom_event
+    from langchain_core.runnables import RunnableConfig, RunnableLambda
+
+    def ask(given: TurnInput, config: RunnableConfig, **options: Any) -> Answer:
+        return loop.run(aask(given, config, **options))
+
+    async def aask(given: TurnInput, config: RunnableConfig, **options: Any) -> Answer:
+        found: list[Answer] = []
+        async with aclosing(events(*_turn_arguments(given, usual, options))) as turn:
+            async for event in turn:
+                if isinstance(event, TurnFinished):
+                    found.append(event.answer)
+                else:
+                    await adispatch_custom_event(type(event).__name__, event, config=config)
+        return found[0]  # the graph always reaches finalize
+
+    return RunnableLambda(ask, aask, name="selfright")
+
+
+def _turn_arguments(given: TurnInput, usual: TurnOptions, options: Mapping[str, Any]) -> tuple[str, TurnOptions]:
+    fields: Any = {"question": given} if isinstance(given, str) else given
+    if not isinstance(fields, Mapping) or not isinstance(fields.get("question"), str):
+        raise InputError(
+            "a turn takes a question, or a mapping with 'question' and options of the turn, "
+            f"but got {'a mapping without one' if isinstance(fields, Mapping) else type(given).__name__}"
+        )
+    named: Any = {**usual, **{name: value for name, value in fields.items() if name != "question"}, **options}
+    return fields["question"], named

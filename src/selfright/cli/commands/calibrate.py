@@ -47,13 +47,12 @@ def calibrate(selfright: "Selfright", labelled: Path, out: Path | None, risk: fl
     look swapped, or every question would get the same verdict, it is stored only after a question. Label the passages
     that a search returns, several for each question, so that the figures reflect real use.
     """
-    from selfright.cli.plots import NEEDS
     from selfright.cli.progress import bar
     from selfright.domain.errors import InputError, MissingExtra
     from selfright.roles.calibration.refit import harms
 
     if out is not None:
-        MissingExtra.check(*NEEDS)
+        MissingExtra.check("what plots need", "eval", "matplotlib")
     with bar("Grading") as progress:
         report, path = selfright.calibrate(labelled, risk=risk, progress=progress, accept=yes or _confirm)
     figures = _figures(report)
@@ -144,7 +143,7 @@ def _sample(report: "CalibrationReport") -> list["Point"]:
 
 
 def _write_files(out: Path, report: "CalibrationReport", figures: dict[str, Any]) -> list[Path]:
-    from selfright.cli.plots import line_plot
+    from selfright.evals.report.charts import line_plot
 
     tables = {"before": report.reliability_before, "after": report.reliability_after}
     risk = report.calibration.origin.risk

@@ -1,10 +1,9 @@
-"""The report's charts as SVG, drawn by Matplotlib: means, corrections, score by pass, risk and coverage."""
+"""Charts as SVG, drawn by Matplotlib: a report's means, corrections, score by pass, risk and coverage; lines."""
 
-import importlib.util
 import io
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +31,7 @@ class Chart:
 
 def charts(study: Study) -> list[Chart]:
     """Those for which the study has figures. Raises ``MissingExtra`` where Matplotlib is not installed."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra("Matplotlib, which draws the report's charts,", 'pip install "selfright[eval]"')
+    MissingExtra.check("Matplotlib, which draws the report's charts,", "eval", "matplotlib")
     import matplotlib
 
     with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
@@ -58,9 +56,13 @@ def _svg(draw: Callable[[Any], None], rows: int) -> str:
     draw(axes)
     axes.grid(alpha=0.3)
     axes.legend(loc="upper left", bbox_to_anchor=(0, -0.2 if not rows else -0.55 / rows - 0.12), ncols=2, frameon=False)
+    return _saved(figure).partition("<svg")[2].join(("<svg", ""))
+
+
+def _saved(figure: Any) -> str:
     written = io.StringIO()
     figure.savefig(written, format="svg", metadata=_NO_METADATA)
-    return written.getvalue().partition("<svg")[2].join(("<svg", ""))
+    return written.getvalue()
 
 
 def _means(study: Study) -> Iterator[Part]:
@@ -160,3 +162,36 @@ def _scores(turn: Turn) -> list[float]:
         elif found:
             found.append(found[-1])
     return found
+
+
+Spot = tuple[float, float]
+
+
+def line_plot(
+    title: str,
+    across: str,
+    up: str,
+    lines: Mapping[str, Sequence[Spot]],
+    *,
+    guide: Sequence[Spot] = (),
+    marks: str = "o-",
+    scale: str = "linear",
+) -> str:
+    """An SVG of its own: a line for each name, in the form ``marks`` (Matplotlib's), a dashed ``guide`` behind them."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(5.8, 4.4), layout="constrained")
+        axes = figure.subplots()
+        if guide:
+            axes.plot(*zip(*guide, strict=True), "--", color="gray")
+        for name, spots in lines.items():
+            axes.plot([x for x, _ in spots], [y for _, y in spots], marks, label=name)
+        axes.set(title=title, xlabel=across, ylabel=up, xscale=scale, yscale=scale)
+        if scale == "linear":
+            axes.set_ylim(bottom=0)
+        axes.grid(alpha=0.3)
+        if lines:
+            axes.legend()
+        return _saved(figure)
