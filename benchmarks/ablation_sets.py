@@ -18,7 +18,7 @@ from typing import Any
 
 from selfright import Selfright
 from selfright.evals.report.writing import write_report
-from selfright.evals.results import read_study
+from selfright.evals.results import Study, adapter
 from selfright.evals.writing import redact
 from training.whole_turns import TASKS, Question, Task, unseen
 
@@ -71,7 +71,7 @@ def published(run: Path, folder: Path) -> None:
     """Page and means of a run, without the large files beside them; the page links to what lies beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(run / "summary.csv", folder)
-    write_report(redact(read_study(run / "study.json")), folder)
+    write_report(redact(adapter(Study).validate_json((run / "study.json").read_bytes())), folder)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,11 @@ import pytest
 from selfright.api.selfright import Selfright
 from selfright.cli.main import main
 from selfright.domain.errors import UsageError
-from selfright.evals.results import Study, read_study
+from selfright.evals.results import Study
 from selfright.evals.systems import PROFILES
 from tests.functional.conftest import Cli
 from tests.support.scripted.server import ScriptedServer
-from tests.support.studies import numbers
+from tests.support.studies import numbers, read_study
 from tests.support.waiting import wait_for
 
 QUESTIONS = (
@@ -193,26 +193,6 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
         monkeypatch.setenv("SELFRIGHT_LLM", "openai:scripted")
         monkeypatch.setenv("SELFRIGHT_BASE_URL", server.url)
         yield server
-
-
-def test_the_budget_is_never_overrun_and_the_rest_can_follow(
-    cli: Cli, questions: Path, indexed: Path, tmp_path: Path, model: ScriptedServer
-) -> None:
-    command = ("eval", "answers", questions, "--index", indexed, "--preset", "full", "--out", tmp_path,
-               "--set", "max_llm_calls=4", "--set", "llm_judging=always")  # fmt: skip
-    first = cli(*command, "--budget-calls", 9)
-    assert (first.code, "the budget of calls is spent" in first.err) == (1, True)
-    assert 1 <= len(model.requests) <= 9
-    half = read_study(tmp_path / "study.json").runs[0]
-    assert (half.complete, len(half.rows) < 4) == (False, True)
-    second = cli(*command, "--budget-calls", 1000)
-    assert second.code == 0, second.err
-    whole = read_study(tmp_path / "study.json").runs[0]
-    assert whole.complete
-    assert whole.rows[: len(half.rows)] == half.rows
-    calls = sum(row.turn.llm_calls for row in whole.rows if row.turn)
-    assert calls == len(model.requests)
-    assert whole.models["answer"] == "openai:scripted"
 
 
 def test_a_model_can_judge_and_is_counted_apart(

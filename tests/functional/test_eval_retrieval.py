@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from selfright.evals.beir import KEPT
-from selfright.evals.results import read_study
 from tests.functional.conftest import Cli
+from tests.support.studies import read_study
 
 DOCUMENTS = {
     "lamp": "The lamp of the lighthouse is changed every ninety days.",

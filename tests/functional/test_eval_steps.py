@@ -14,11 +14,12 @@ from selfright.domain.flags import Flags
 from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, Grading, QueryClass
 from selfright.domain.passages import Hit, Language, Refinement
 from selfright.domain.tools import Tools
-from selfright.evals.results import Retrieved, read_study
+from selfright.evals.results import Retrieved
 from selfright.flow.evidence import whole
 from selfright.flow.strategies import CorrectiveRAGStrategy
 from selfright.wiring.engine import Engine
 from tests.functional.conftest import Cli
+from tests.support.studies import read_study
 from tests.support.turns import Scripted, evaluation
 
 PLACES = {

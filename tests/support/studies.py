@@ -2,13 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from selfright.evals.measures import Sample
 from selfright.evals.reading import Question
-from selfright.evals.results import Judgement, Pass, Row, Study, Turn, Value
+from selfright.evals.results import Judgement, Pass, Row, Study, Turn, Value, adapter
 
 FLAGS = {"max_refine_iterations": 2}
+
+
+def read_study(path: Path) -> Study:
+    found: Study = adapter(Study).validate_json(path.read_bytes())
+    return found
 
 
 def judgement(overall: float = 0.8, grounding: float = 0.9) -> Judgement:

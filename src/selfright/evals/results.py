@@ -5,7 +5,7 @@ search), a ``Row`` one question asked of one system. ``study.json`` holds the wh
 their field names as keys; ``None`` is null, tuples are lists, and no number is ever NaN. ``rows.csv`` beside it has a
 line for each row: ``system, question_id``, the turn's own figures, and a column for each metric.
 
-* ``Study.form`` is ``selfright.study/1``; a reader refuses any other. Fields may be added under the same number.
+* ``Study.form`` is ``selfright.study/1``. Fields may be added under the same number.
 * ``Study.kind`` is ``answers``, ``ablation`` or ``retrieval``. Rows of ``retrieval`` have no ``turn``.
 * What produced it: ``data`` (name, format, SHA-256 of the file, questions), ``index``, ``judge``, ``seed``,
   ``versions``; for each run its ``preset``, all ``flags`` it ran under, ``models`` by job (``offline`` without one).
@@ -21,17 +21,14 @@ Long because: it is one form, and whoever reads or writes it should find all of 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from selfright.domain.answers import Citation
-from selfright.domain.errors import InputError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 FORM = "selfright.study/1"
-MOST_BYTES = 2_000_000_000
 
 Kind = Literal["answers", "ablation", "retrieval"]
 
@@ -198,7 +195,7 @@ class Abstention:
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """One system of a study. ``verdicts``, ``stop_reasons`` and ``qualities`` count rows; ``complete`` is false when
-    rows are missing because a budget was spent.
+    a question failed.
     """
 
     system: str
@@ -301,20 +298,6 @@ class Study:
 def dump_study(study: Study) -> bytes:
     """The study as JSON."""
     return adapter(Study).dump_json(study, indent=1) + b"\n"
-
-
-def read_study(path: Path) -> Study:
-    """A study from its file. Raises ``InputError`` for a file of another form, or that is damaged."""
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"{path} has {path.stat().st_size:,} bytes; a study has at most {MOST_BYTES:,}")
-    try:
-        study: Study = adapter(Study).validate_json(path.read_bytes())
-    except ValueError as error:
-        first = str(error).splitlines()[0]
-        raise InputError(f"{path} is no study ({first}); give the study.json of an evaluation") from None
-    if study.form != FORM:
-        raise InputError(f"{path} has the form '{study.form}', but '{FORM}' is read; measure again with this version")
-    return study
 
 
 @cache

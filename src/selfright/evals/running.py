@@ -1,4 +1,4 @@
-"""Questions × systems → a study: asked in this process or in several, taken up again after a kill, within a budget."""
+"""Questions × systems → a study: asked in this process or in several, and taken up again after a kill."""
 
 import hashlib
 import tempfile
@@ -22,7 +22,7 @@ from selfright.evals.systems import System
 from selfright.evals.worker import ask_row, lost_row, task_of
 from selfright.evals.writing import Key, RowLog, open_rows
 from selfright.processes import Workers, usable_cpus
-from selfright.settings import OFFLINE, Settings
+from selfright.settings import Settings
 
 _MOST_FAILURES = 10
 Progress = Callable[[int, int, str], None]
@@ -31,7 +31,6 @@ ROWS = "rows.jsonl"
 _PACKAGES = ("selfright", "numpy", "tantivy", "faiss-cpu", "onnxruntime", "kiwipiepy", "langgraph", "ir-measures")
 _FEW = 40
 """Turns below which other processes take longer to start than they save."""
-_JUDGE_CALLS = 4
 _PATIENCE = 3.0
 
 
@@ -40,8 +39,7 @@ class Plan:
     """What is to be measured.
 
     ``values`` are settings and flags as for ``Selfright.open``; flags among them hold for every system. ``workers`` is
-    None for as many as pay. ``budget_calls`` are the most calls of a model in all, the judge's among them. The systems
-    are compared with the first one, and each with the one before it.
+    None for as many as pay. The systems are compared with the first one, and each with the one before it.
     """
 
     kind: Kind
@@ -51,7 +49,6 @@ class Plan:
     judge: Judge = "local"
     seed: int = 0
     workers: int | None = None
-    budget_calls: int | None = None
     metrics: Sequence[Metric] = STANDARD
 
 
@@ -91,19 +88,17 @@ class _Evaluation:
     def _ask(self, log: RowLog | None, progress: Progress) -> None:
         total = len(self._plan.systems) * len(self._plan.data.questions)
         progress(len(self._rows), total, "")
-        failed = 0
-        # A round ends when all that is still asked could together overrun the budget; what they left over goes on.
-        while tasks := list(self._within(self._open())):
-            for (system, _), row in zip(tasks, self._answers(tasks), strict=True):
-                self._rows[system.name, row.question_id] = row
-                failed = failed + 1 if row.error else 0
-                if failed == _MOST_FAILURES:
-                    raise SelfrightError(
-                        f"{failed} turns in a row failed, the last one with {row.error}; mend that and run again"
-                    )
-                if log is not None and row.error is None:
-                    log.append(system.name, row)
-                progress(len(self._rows), total, system.name)
+        failed, tasks = 0, self._open()
+        for (system, _), row in zip(tasks, self._answers(tasks), strict=True):
+            self._rows[system.name, row.question_id] = row
+            failed = failed + 1 if row.error else 0
+            if failed == _MOST_FAILURES:
+                raise SelfrightError(
+                    f"{failed} turns in a row failed, the last one with {row.error}; mend that and run again"
+                )
+            if log is not None and row.error is None:
+                log.append(system.name, row)
+            progress(len(self._rows), total, system.name)
 
     def _open(self) -> list[tuple[System, Question]]:
         return [
@@ -112,21 +107,6 @@ class _Evaluation:
             for question in self._plan.data.questions
             if (system.name, question.id) not in self._rows
         ]
-
-    def _within(self, tasks: Sequence[tuple[System, Question]]) -> Iterator[tuple[System, Question]]:
-        """The tasks that the budget allows for certain, whatever they take."""
-        budget = self._plan.budget_calls
-        if budget is None or set(self._models.values()) == {OFFLINE}:
-            yield from tasks
-            return
-        turns = [row.turn for row in self._rows.values() if row.turn]
-        left = budget - sum(turn.llm_calls + turn.judge_calls for turn in turns)
-        judging = _JUDGE_CALLS if self._plan.judge == "model" else 0
-        for system, question in tasks:
-            left -= self._flags[system.name]["max_llm_calls"] + judging
-            if left < 0:
-                return
-            yield system, question
 
     def _answers(self, tasks: Sequence[tuple[System, Question]]) -> Iterator[Row]:
         wanted = self._plan.workers or (usable_cpus() if len(tasks) >= _FEW else 1)

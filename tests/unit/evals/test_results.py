@@ -5,15 +5,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from selfright.domain.answers import Citation
-from selfright.domain.errors import InputError
 from selfright.evals.aggregation import aggregate
 from selfright.evals.intervals import compare
-from selfright.evals.results import FORM, DataSet, IndexFacts, RunResult, Study, dump_study, read_study
+from selfright.evals.results import FORM, DataSet, IndexFacts, RunResult, Study, dump_study
 from selfright.evals.writing import redact, write
-from tests.support.studies import one_pass, row, turn
+from tests.support.studies import one_pass, read_study, row, turn
 
 SECRET = "SECRET"
 
@@ -59,16 +56,3 @@ def test_without_the_datas_words_the_figures_stay() -> None:
     assert [run.summary for run in bare.runs] == [run.summary for run in study().runs]
     (one,) = bare.runs[0].rows[0].turn.passes  # type: ignore[union-attr]
     assert (len(one.missing_info), len(one.brought), one.documents) == (1, 1, ("a",))
-
-
-@pytest.mark.parametrize("content", ["{}", "not json", '{"form": 3}'])
-def test_what_is_no_study(tmp_path: Path, content: str) -> None:
-    (tmp_path / "study.json").write_text(content)
-    with pytest.raises(InputError, match="is no study"):
-        read_study(tmp_path / "study.json")
-
-
-def test_a_form_of_the_future(tmp_path: Path) -> None:
-    (tmp_path / "study.json").write_bytes(dump_study(replace(study(), form="selfright.study/2")))
-    with pytest.raises(InputError, match="has the form"):
-        read_study(tmp_path / "study.json")

@@ -33,9 +33,6 @@ judge_option = click.option(
 workers_option = click.option(
     "--workers", type=click.IntRange(1, 4), metavar="N", help="Number of processes [default: by the amount of work]."
 )
-budget_option = click.option(
-    "--budget-calls", type=click.IntRange(min=1), metavar="N", help="The most model calls, the judge's included."
-)
 no_texts_option = click.option("--no-texts", is_flag=True, help="Write ids and figures only, no text of the data.")
 
 
@@ -43,7 +40,7 @@ def asking_options(command: F) -> F:
     """What a command that asks questions takes, in the order of its help."""
     options = (
         index_option, out_option, judge_option, limit_option, seed_option, workers_option,
-        budget_option, no_texts_option, set_option, json_option,
+        no_texts_option, set_option, json_option,
     )  # fmt: skip
     return reduce(lambda made, option: option(made), reversed(options), command)
 
@@ -106,10 +103,7 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
 
     data = load(file).sample(options["limit"], options["seed"])
     values = values_of(options["assignments"]) | ({"index": options["index"]} if options["index"] else {})
-    plan = Plan(
-        kind, data, systems, values,
-        **{name: options[name] for name in ("judge", "seed", "workers", "budget_calls")},
-    )  # fmt: skip
+    plan = Plan(kind, data, systems, values, options["judge"], options["seed"], options["workers"])
     with bar("Asking") as progress:
         study = run(plan, out, progress)
     files = _write_files(study, out, options["no_texts"]) if out else []
