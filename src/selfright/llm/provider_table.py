@@ -57,7 +57,9 @@ def model_address(text: str | None, provider: str) -> str | None:
     parts = _parts(text if _SCHEME.match(text) else _with_scheme(text, provider))
     path = parts.path.rstrip("/")
     short = re.sub(PROVIDERS[provider].ends, "", path).rstrip("/") if PROVIDERS[provider].ends else path
-    if provider in ("openai", "mistral") and not short:
+    if provider == "azure":
+        short += "/openai/v1"
+    elif provider in ("openai", "mistral") and not short:
         short = _ROOT if short != path and provider == "openai" else "/v1"
     return parts._replace(path=short, query="" if provider == "azure" else parts.query, fragment="").geturl()
 
@@ -130,14 +132,14 @@ def _parts(text: str) -> SplitResult:
 
 _EMBEDDING_RETRIES = 5  # an index that is being built can wait
 _OLLAMA_CONTEXT = 8_192  # tokens; Ollama's default is less, and it cuts longer prompts without a word
-_AZURE_VERSION = "2024-10-21"  # the latest that is no preview
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
     """What is needed to reach a provider.
 
-    ``chat``, ``embeddings``: the classes of ``package``, LangChain's for the provider, that make its models;
+    ``chat``, ``embeddings``: the classes of ``package``, LangChain's for the provider, that make its models; without
+    ``chat`` it is asked as OpenAI is;
     ``dimensions`` of its embedders, as far as known. ``keys``: variables that may hold its key, the usual one first;
     none when it needs no key. ``addresses``: variables that its users set its address with. ``home``: its own address,
     where a key is a must; empty when it has none. ``needs_key``: a key is a must at any address. ``ends``: what an
@@ -188,14 +190,7 @@ def chat_settings(
         told |= {"config": library.Config(read_timeout=TIMEOUT_S, retries={"total_max_attempts": 1})}
         region = os.environ.get("AWS_REGION", "").strip() or os.environ.get("AWS_DEFAULT_REGION", "").strip()
         return {**told, "region_name": region} if region else told
-    told |= {"api_key": key, "timeout": TIMEOUT_S, "max_retries": 0}
-    if provider == "mistral":
-        return told | {"timeout": int(TIMEOUT_S), "max_retries": 1}  # attempts: in its library's count, 0 is no limit
-    if provider == "azure":
-        del told["base_url"]
-        version = os.environ.get("OPENAI_API_VERSION", "").strip() or _AZURE_VERSION
-        return told | {"azure_deployment": model, "azure_endpoint": address, "api_version": version}
-    return told
+    return told | {"api_key": key, "timeout": TIMEOUT_S, "max_retries": 0}
 
 
 def embedding_settings(

@@ -95,14 +95,16 @@ def chat_model(
             f"{access.spec}@https://NAME.openai.azure.com"
         )
     named = {"name": str(access.spec), "provider": access.provider, "key": access.variable}
-    if access.spec.provider == "openai":
-        address = access.spec.base_url
+    if not PROVIDERS[access.spec.provider].chat:
+        is_home = access.spec.provider == "openai" and not access.spec.base_url
 
         def client() -> "AsyncOpenAI":
             where, own = client_address(access.address), {"trust_env": not access.direct}
-            return connect(access.key or "", where, home=not address, verify=trusted_certificates(), **own)
+            return connect(access.key or "", where, home=is_home, verify=trusted_certificates(), **own)
 
-        return OpenAIBackend(access.spec.model, client, address=address, enough=None, **named)
+        return OpenAIBackend(
+            access.spec.model, client, address=None if is_home else access.address, enough=None, **named
+        )
     return LangChainBackend(PerLoop(lambda: access.make_client("chat", chat_settings), _close), **named)
 
 
@@ -202,8 +204,6 @@ async def _close(model: "BaseChatModel") -> None:
     """Closes the connections of a model that was made here, wherever its library keeps them."""
     holders: list[tuple[object, str]] = [(model, "aclose")]
     holders += [(getattr(model, name, None), "close") for name in ("_async_client", "root_async_client")]
-    if type(model).__name__ == "ChatMistralAI":
-        holders.append((getattr(model, "async_client", None), "aclose"))
     if type(model).__name__.startswith("ChatBedrock"):  # Amazon's clients, whose calls run on threads
         holders += [(getattr(model, name, None), "close") for name in ("client", "bedrock_client")]
     for holder, method in holders:

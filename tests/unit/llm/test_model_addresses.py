@@ -58,7 +58,7 @@ def proxied(monkeypatch: pytest.MonkeyPatch) -> None:
         ("google_genai:m@https://gateway.example.org/v1beta", "https://gateway.example.org"),
         (
             "azure:m@https://n.openai.azure.com/openai/deployments/m/chat/completions?api-version=1",
-            "https://n.openai.azure.com",
+            "https://n.openai.azure.com/openai/v1",
         ),
     ],
 )
@@ -122,12 +122,14 @@ def test_which_addresses_are_this_machines(address: str, own: bool) -> None:
 
 @pytest.mark.usefixtures("proxied")
 @pytest.mark.parametrize("address", ["127.0.0.1:{port}", "http://localhost:{port}/v1"])
-def test_openai_goes_straight_to_this_machine(address: str) -> None:
+@pytest.mark.parametrize("provider", ["openai", "mistral", "azure"])
+def test_who_speaks_as_openai_goes_straight_to_this_machine(provider: str, address: str) -> None:
+    keys = {"MISTRAL_API_KEY": "k", "AZURE_OPENAI_API_KEY": "k"}
     with serving(Said(completion())) as server:
         port = server.url.rpartition(":")[2]
-        model = chat_model("openai:m", address.format(port=port), {})
+        model = chat_model(f"{provider}:m", address.format(port=port), keys)
         assert asyncio.run(model.attempt(PLAIN, Mode.TEXT)).text == "hello"
-    assert server.requests[0].path == "/v1/chat/completions"
+    assert server.requests[0].path.endswith("/v1/chat/completions")
 
 
 @pytest.mark.usefixtures("proxied")
@@ -155,10 +157,9 @@ def test_embedders_go_straight_to_this_machine() -> None:
 
 @pytest.mark.usefixtures("proxied")
 def test_a_client_that_cannot_do_so_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = {"MISTRAL_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}
-    for provider in ("mistral", "anthropic"):
-        with pytest.raises(SettingsError, match=r"set NO_PROXY=127\.0\.0\.1"):
-            chat_model(f"{provider}:m", "http://127.0.0.1:8000", keys)
+    keys = {"ANTHROPIC_API_KEY": "k"}
+    with pytest.raises(SettingsError, match=r"set NO_PROXY=127\.0\.0\.1"):
+        chat_model("anthropic:m", "http://127.0.0.1:8000", keys)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    chat_model("mistral:m", "http://127.0.0.1:8000", keys)
+    chat_model("anthropic:m", "http://127.0.0.1:8000", keys)
