@@ -78,6 +78,22 @@ def test_a_new_subject_is_looked_for_by_its_own_words(opened: Selfright) -> None
     assert "3,000원" in opened.ask("교재는?", session="강의").answer
 
 
+def test_a_follow_up_is_about_what_the_last_answer_cites(opened: Selfright) -> None:
+    opened.ask("온라인 강의 환불은 언제까지 되나요?", session="cited")
+    assert opened.ask("30% 넘게 들었으면?", session="cited").question == "환불 규정: 30% 넘게 들었으면?"
+    other = "How many beds does Tarn Hut have?"
+    assert opened.ask(other, session="cited").question == other
+
+
+@pytest.mark.parametrize("text", ["방금 뭐라고 했지?", "다시 말해줘", "출처가 어디예요?", "what did you just say?", "really?"])
+def test_the_last_answer_is_said_again(opened: Selfright, text: str) -> None:
+    said = opened.ask("How many beds does Tarn Hut have?", session=text)
+    again = opened.ask(text, session=text)
+    assert not searched(again)
+    assert again.citations == said.citations
+    assert "38 beds" in again.answer
+
+
 def test_the_first_question_is_known_in_a_long_session(opened: Selfright) -> None:
     for text in ("How many beds does Gletsch Hut have?", *["Who is its warden?", "ok"] * 4):
         opened.ask(text, session="long")

@@ -1,7 +1,7 @@
 """Scripted roles and a way to run a preset with them: what a turn does is then decided by the test alone."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -192,8 +192,11 @@ class Scripted:
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         return f"{question} (about {history[-1].content})"
 
-    async def new_subject(self, named: str, question: str, hits: Sequence[Hit]) -> str:
-        return ""
+    def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
+        return ()
+
+    async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
+        return next(iter(found))
 
     def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
         return self.abstain

@@ -236,16 +236,14 @@ class EvaluationRequest:
 class Focus:
     """The parts of a message: the question for the judges, the search query, and what else the message tells.
 
-    ``language`` is the one that the message wants the answer in, None where it names none. ``names``: in a conversation
-    the question does no more than name something ("And dogs?"), which may be a new subject. ``asks``: false where the
-    whole message states something, and asks nothing by its form.
+    ``language`` is the one that the message wants the answer in, None where it names none. ``asks``: false
+    where the whole message states something, and asks nothing by its form.
     """
 
     question: str
     query: str
     told: str = ""
     language: Language | None = None
-    names: bool = False
     asks: bool = True
 
 

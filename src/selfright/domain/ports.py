@@ -287,10 +287,13 @@ class Rewriter(Protocol):
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """The question as it reads without its conversation; unchanged when it already stands alone."""
 
-    async def new_subject(self, named: str, question: str, hits: Sequence[Hit]) -> str:
-        """The question about what a follow-up ``named``, if ``hits`` have that, but not with the rest of ``question``.
+    def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
+        """What the message ``asked`` may mean besides the stand-alone ``question``; the index tells which it is."""
 
-        Empty if they have the two together, or not what is named.
+    async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
+        """Of the meanings of ``asked``, each with what was found for it, the one that the hits answer.
+
+        The first unless another is better answered; a new one where it names a new subject.
         """
 
 

@@ -61,12 +61,19 @@ def as_hits(passages: Iterable[Passage]) -> tuple[Hit, ...]:
 
 
 def cited_strips(citations: Sequence[Citation]) -> tuple[Strip, ...]:
-    """The cited text as strips, to check the answer against; the score is always 1."""
+    """The cited text as strips, to check the answer against; the score is always 1.
+
+    A passage has all that is cited of it: judges read each passage once.
+    """
+    texts: dict[str, str] = {}
+    for one in citations:
+        said = texts.get(one.passage_id)
+        texts[one.passage_id] = f"{said}\n{one.text}" if said else one.text
     found = []
     for one in citations:
         origin: Origin = "web" if one.from_web else "index"
         passage = Passage(
-            one.passage_id, one.document_id, one.title, one.text, one.start, one.end, one.section,
+            one.passage_id, one.document_id, one.title, texts[one.passage_id], one.start, one.end, one.section,
             language_of(one.text), url=one.url, origin=origin, head=one.head,
         )  # fmt: skip
         found.append(Strip(passage, one.start, one.end, one.text, 1.0))

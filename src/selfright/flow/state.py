@@ -14,9 +14,10 @@ class AgentState(TypedDict, total=False):
     """Nodes read it and return what they changed. Fields with ``add`` are extended, the others replaced.
 
     ``question`` is the message's question in a form that stands alone; judges see this one. ``told`` is the rest of the
-    message. ``named`` is a follow-up that only names something, as it was said. ``query_for_retrieval`` is the search
-    query, which changes from pass to pass. ``evidence`` and ``web_evidence`` are the hits that may be evidence, of all
-    that was found (``roles.evidence_filter``). ``strips`` is None until the evidence of this pass is refined.
+    message. ``asked`` is the question as it was said, ``meanings`` are others that a follow-up may have.
+    ``query_for_retrieval`` is the search query, which changes from pass to pass. ``evidence`` and ``web_evidence`` are
+    the hits that may be evidence, of all that was found (``roles.evidence_filter``). ``strips`` is None until the
+    evidence of this pass is refined.
     ``ask_web`` says whether the web may be searched, ``summarized`` how many messages this turn moved into the summary.
     ``routing`` is missing if all collections are searched by default. ``remembers`` (default: true) says whether facts
     about the user are stored. ``profile`` holds the facts known in this turn, ``concerns`` those that conflict with the
@@ -39,7 +40,8 @@ class AgentState(TypedDict, total=False):
     # the question and the user
     question: str
     query_for_retrieval: str
-    named: str
+    asked: str
+    meanings: tuple[str, ...]
     told: str
     asks: bool
     slot_out: tuple[Slot, ...]

@@ -114,6 +114,8 @@ class UnitScorer:
         self, question: str, pieces: Sequence[AnswerUnit], hits: Sequence[Hit] = ()
     ) -> list[list[ScoredPiece]]:
         """One judgement per piece by the whole question, then by each of its parts, if it has several."""
+        for title in {piece.strip.passage.title for piece in pieces}:  # it says nothing of which piece is meant
+            question = question.removeprefix(f"{title}: ")
         parts = question_parts(question)
         texts = (question, *(parts if len(parts) > 1 else ()))
         return [self.judge(QuestionFeatures.of(text, self._analyzer), pieces, hits) for text in texts]

@@ -139,7 +139,7 @@ def offline_roles(
         evaluator=evaluator,
         heuristic=heuristic,
         fallback_evaluators=(heuristic,),
-        rewriter=OfflineRewriter(analyzer),
+        rewriter=OfflineRewriter(analyzer, grader),
         summarizer=OfflineSummarizer(),
         abstainer=CalibratedAbstainer(),
         referee=evaluator,

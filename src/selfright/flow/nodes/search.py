@@ -91,13 +91,13 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
     """
     found, routing = await _search_index(state, tools)
     asked: dict[str, Any] = {}
-    if state.get("named"):
-        found, asked = await _on_named(found, state, tools)
+    if state.get("meanings"):
+        found, asked = await _of_meanings(found, state, tools)
     hits = await _in_language(state, tools)
     hits = hits or prefer_language(found.hits, state["language"], tools.flags.top_k)
     return {
         **asked,
-        "named": "",
+        "meanings": (),
         **({"routing": routing} if routing else {}),
         "retrieved_docs": hits,
         "evidence": hits,
@@ -129,14 +129,17 @@ async def _in_language(state: AgentState, tools: Tools) -> tuple[Hit, ...]:
     return hits if (grading.sufficiency or 0.0) >= _SUFFICES else ()
 
 
-async def _on_named(found: Retrieval, state: AgentState, tools: Tools) -> tuple[Retrieval, dict[str, Any]]:
-    """What is found for a follow-up, and its question, if the index has what it names apart from the subject before."""
-    named, k = state["named"], 2 * tools.flags.top_k
-    apart = await tools.retriever.search(named, k)
-    question = await tools.rewriter.new_subject(named, state["question"], (*found.hits, *apart.hits))
-    if not question:
+async def _of_meanings(found: Retrieval, state: AgentState, tools: Tools) -> tuple[Retrieval, dict[str, Any]]:
+    """What is found for a follow-up, and its question, in the meaning that the index answers best."""
+    k = tools.flags.top_k
+    others = {meaning: await tools.retriever.search(meaning, 2 * k) for meaning in state["meanings"]}
+    retrievals = {state["question"]: found, **others}
+    hits = {meaning: one.hits[:k] for meaning, one in retrievals.items()}
+    question = await tools.rewriter.likeliest(state["asked"], hits)
+    if question == state["question"]:
         return found, {}
-    return await tools.retriever.search(question, k), {"question": question, "query_for_retrieval": question}
+    chosen = retrievals.get(question) or await tools.retriever.search(question, 2 * k)
+    return chosen, {"question": question, "query_for_retrieval": question}
 
 
 async def _search_index(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDecision | None]:

@@ -31,7 +31,8 @@ async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
         **context,
         "question": question,
         "query_for_retrieval": query,
-        "named": focus.question if focus.names and question != focus.question else "",
+        "asked": focus.question,
+        "meanings": _meanings(focus.question, question, state, tools),
         "told": focus.told,
         "asks": focus.asks,
         "language": focus.language or language_of(message),
@@ -42,6 +43,12 @@ async def _focus(message: str, state: AgentState, tools: Tools) -> Focus:
     if state["mode"] == "llm" or not tools.flags.query_rewrite_enabled:
         return Focus(message, message)
     return await tools.rewriter.focus(message, tools.pack, bool(state.get("messages")))
+
+
+def _meanings(asked: str, question: str, state: AgentState, tools: Tools) -> tuple[str, ...]:
+    if state["mode"] == "llm" or not tools.flags.query_rewrite_enabled:
+        return ()
+    return tools.rewriter.meanings(asked, question, state.get("messages", ()))
 
 
 async def _context(state: AgentState, tools: Tools) -> dict[str, Any]:

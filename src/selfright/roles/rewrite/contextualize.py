@@ -19,6 +19,7 @@ from selfright.roles.talk import act_of
 _MOST_MESSAGES = 12
 _MOST_TOPIC_TERMS = 4
 _MOST_NAMES = 50
+_MOST_TITLES = 2
 _LONGEST_REPLY = 400  # its beginning names what it is about
 _ASKED, _REPLIED = 2.0, 1.0  # what a mention weighs
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 4}  # key terms of a complete question; Korean verbs are among them
@@ -92,6 +93,17 @@ def contextualize_query(question: str, history: Sequence[Message], analyzer: Tex
 def has_no_topic(message: str) -> bool:
     """Whether it is small talk, or asks for the answer before once more."""
     return again(message) is not None or act_of(message) is not None
+
+
+def meanings(asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
+    """What ``asked`` may mean besides ``question``: itself, and itself about what the last answers cite."""
+    if has_no_topic(asked):
+        return ()
+    cited = (message.citations[0].title for message in reversed(history) if message.citations)
+    titles = list(dict.fromkeys(title for title in cited if title))[:_MOST_TITLES]
+    about = (f"{title}: {asked}" for title in titles if title not in question)
+    said = (asked, *(one for one in about if language_of(one) == language_of(asked)))
+    return tuple(meaning for meaning in said if meaning != question)
 
 
 def recent(history: Sequence[Message]) -> list[Message]:

@@ -21,7 +21,6 @@ from selfright.roles.rewrite.contextualize import (
     contextualize_query,
     depends_on_history,
     has_no_topic,
-    only_names,
     recent,
 )
 from selfright.roles.rewrite.query_text import bound_query, respelt
@@ -282,8 +281,7 @@ def focus(message: str, pack: DomainPack, analyzer: TextAnalyzer, follows: bool 
     searched = f"{_subject(story, pack)} {text if asked.alone else _asking(text)}".strip()
     # Names that are there already count double: they are what a message is about, among words that are not.
     query = " ".join((bound_query(searched), *names)).strip() or message
-    named = follows and only_names(asked.question, analyzer)
-    return Focus(asked.question, query, asked.told, names=named, asks=not _only_states(message))
+    return Focus(asked.question, query, asked.told, asks=not _only_states(message))
 
 
 def _subject(story: str, pack: DomainPack) -> str:

@@ -5,7 +5,7 @@ The offline rewriter stands in whenever what comes of a model is no query.
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from selfright.background import run_in_thread
@@ -16,10 +16,11 @@ from selfright.domain.passages import Hit, Language
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import has_hangul, language_of
 from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
+from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.model_calls import JudgingMode, complete_text
 from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
 from selfright.roles.questions import question_parts
-from selfright.roles.rewrite.contextualize import depends_on_history, has_no_topic
+from selfright.roles.rewrite.contextualize import depends_on_history, has_no_topic, meanings, only_names
 from selfright.roles.rewrite.query_text import LONGEST_QUERY, bound_query, strip_prefix
 from selfright.roles.rewrite.question_context import contextualize_question, focus
 from selfright.roles.rewrite.subject import on_new_subject
@@ -31,6 +32,7 @@ _MOST_ITEMS = 6
 _KNOWN = 0.8
 _KEPT = 0.5
 _MOST_WEB_TERMS = 3
+_AHEAD = 0.05  # by which another meaning than the first must be better answered
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
 _CONJUNCTION = re.compile(r"^(?:and|also|그리고|또한|또)\s+", re.I)
 _POINTS_BACK = re.compile(
@@ -50,10 +52,14 @@ _PROFILED = "{question} ({profile})"
 
 
 class OfflineRewriter:
-    """Rewrites queries from the judge's feedback, the profile and the hits (port ``Rewriter``)."""
+    """Rewrites queries from the judge's feedback, the profile and the hits (port ``Rewriter``).
 
-    def __init__(self, analyzer: TextAnalyzer) -> None:
+    ``grader`` tells which meaning of a follow-up the index answers.
+    """
+
+    def __init__(self, analyzer: TextAnalyzer, grader: OfflineGrader | None = None) -> None:
         self._analyzer = analyzer
+        self._grader = grader
 
     async def rewrite(self, request: RewriteRequest) -> str:
         """The question with the profile, what was missing, or its rarer words; at most 400 characters, never empty.
@@ -88,9 +94,13 @@ class OfflineRewriter:
         """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
         return await run_in_thread(len(message), lambda: focus(message, pack, self._analyzer, follows))
 
-    async def new_subject(self, named: str, question: str, hits: Sequence[Hit]) -> str:
-        """By the words of both in the hits; see ``subject.on_new_subject``."""
-        return await asyncio.to_thread(on_new_subject, named, question, hits, self._analyzer)
+    def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
+        """What was said by itself, and about the documents that the last answers cite."""
+        return meanings(asked, question, history)
+
+    async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
+        """By the words of a new subject (``subject.on_new_subject``), else by the grade of the best hit."""
+        return await asyncio.to_thread(self._likeliest, asked, found)
 
     def depends_on_history(self, question: str) -> bool:
         """Whether the question leaves out what it is about."""
@@ -100,6 +110,21 @@ class OfflineRewriter:
         """Whether ``query`` still has at least half of what ``question`` says, by the weight of its key terms."""
         terms = self._analyzer.key_terms(question)
         return not terms or self._analyzer.terms_coverage(terms, query) >= _KEPT
+
+    def _likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
+        first, *_ = found
+        grades = {
+            meaning: self._best_grade(meaning, hits) - (meaning != first) * _AHEAD for meaning, hits in found.items()
+        }
+        best = max(grades, key=grades.__getitem__)
+        if best == first != asked and only_names(asked, self._analyzer):
+            hits = [hit for one in found.values() for hit in one]
+            return on_new_subject(asked, first, hits, self._analyzer) or first
+        return best
+
+    def _best_grade(self, question: str, hits: Sequence[Hit]) -> float:
+        """The chance that the best hit answers; 0 where nothing was found or there is no grader."""
+        return max(self._grader.read(question, hits).probabilities, default=0.0) if self._grader else 0.0
 
     def _rewrite(self, request: RewriteRequest) -> str:
         tried = {query.strip() for query in (*request.tried, request.query)}
@@ -228,9 +253,13 @@ class QueryRewriter:
         """As the offline rewriter: no call is made before anything was looked up."""
         return await self.offline.focus(message, pack, follows)
 
-    async def new_subject(self, named: str, question: str, hits: Sequence[Hit]) -> str:
+    def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
+        """As the offline rewriter."""
+        return self.offline.meanings(asked, question, history)
+
+    async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
         """As the offline rewriter: what the index speaks of is no matter of opinion."""
-        return await self.offline.new_subject(named, question, hits)
+        return await self.offline.likeliest(asked, found)
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """The question without its conversation; unchanged when it stands alone.
