@@ -85,7 +85,9 @@ def test_a_follow_up_is_about_what_the_last_answer_cites(opened: Selfright) -> N
     assert opened.ask(other, session="cited").question == other
 
 
-@pytest.mark.parametrize("text", ["방금 뭐라고 했지?", "다시 말해줘", "출처가 어디예요?", "what did you just say?", "really?"])
+@pytest.mark.parametrize(
+    "text", ["방금 뭐라고 했지?", "다시 말해줘", "출처가 어디예요?", "what did you just say?", "really?"]
+)
 def test_the_last_answer_is_said_again(opened: Selfright, text: str) -> None:
     said = opened.ask("How many beds does Tarn Hut have?", session=text)
     again = opened.ask(text, session=text)
