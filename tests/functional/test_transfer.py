@@ -71,6 +71,15 @@ def test_texts_alone(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(outcome.out)["passages"] == 3
 
 
+def test_texts_alone_are_split_as_files_are(cli: Cli, tmp_path: Path) -> None:
+    long = "\n\n".join(f"## Part {n}\n\n" + f"Word {n} of it. " * 60 for n in range(4))
+    corpus = write_lines(tmp_path / "c.jsonl", [{"_id": "long", "text": long}])
+    options = ("--set", "embedder=none", "--json", "--index")
+    imported = cli("index", "import", "--corpus", corpus, "--no-vectors", *options, tmp_path / "imported")
+    added = cli("index", "add", corpus, *options, tmp_path / "added")
+    assert json.loads(imported.out)["passages"] == json.loads(added.out)["passages"] > 4
+
+
 @pytest.mark.usefixtures("vectors")
 def test_out_and_in_again_gives_the_same_ranking(cli: Cli, indexed: Path, tmp_path: Path) -> None:
     out, index = tmp_path / "out", tmp_path / "again"

@@ -34,7 +34,7 @@ class DocumentMethods:
         self,
         paths: str | Path | Iterable[str | Path],
         *,
-        collection: str = "default",
+        collection: str | None = None,
         origin: Origin = "index",
         progress: "Progress | None" = None,
         ray: str | None = None,
@@ -43,7 +43,7 @@ class DocumentMethods:
         """Adds files, folders or JSONL to the index, and creates it if needed. Unchanged files are skipped.
 
         Documents are searched by words first; then ``embed`` makes their vectors, which with ``embed=False`` is left to
-        a call of it.
+        a call of it. Without ``collection`` a document that is there stays in its own.
 
         ``origin`` sets the trust: documents by ``upload`` or from the ``web`` rank behind your own (``index``). ``ray``
         does the work on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
@@ -52,7 +52,8 @@ class DocumentMethods:
         from selfright.ingest.reading import discover
         from selfright.retrieval.stores.opening import words_first
 
-        index, where, files = self._engine.index, collection_name(readable(collection)), list(map(Path, several(paths)))
+        index, files = self._engine.index, list(map(Path, several(paths)))
+        where = "" if collection is None else collection_name(readable(collection))
         index.check_own()
         found = discover(files)
         if ray:

@@ -49,7 +49,7 @@ class Part:
 
 
 class CorpusLayout:
-    """The rows of ``corpus`` with their parts, by number; without ``meta`` each row is one part.
+    """The rows of ``corpus`` with their parts, by number; without ``meta`` there are no parts.
 
     ``sample`` has a few rows from all over the corpus, by number. Raises ``UnreadableFile`` naming the line for a row
     that is no document or an id that comes twice, and for a line of ``meta`` that points to no row, to more than one,
@@ -71,9 +71,6 @@ class CorpusLayout:
         self._read_corpus()
         if self._meta:
             self._read_meta(self._meta)
-        else:
-            self.parts = [Part(n, row.line, n, 0, row.characters) for n, row in enumerate(self._rows)]
-            self._by_row |= {part.row: {(0, part.end): part} for part in self.parts}
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -19,6 +19,7 @@ from selfright.domain.stores import Store
 from selfright.ingest.corpus_layout import CorpusLayout, Part
 from selfright.ingest.faiss_files import FaissVectors
 from selfright.ingest.pipeline import Progress
+from selfright.ingest.splitting import split
 
 _BATCH = 512  # passages that are written at a time
 _BLOCK = 4_096  # vectors that are checked at a time
@@ -84,8 +85,8 @@ def _entries(layout: CorpusLayout, collection: str | None) -> Iterator[_Entry]:
     """The documents with their passages, and by a passage's id which vector is its own."""
     for found, parts in layout.documents():
         document = dataclasses.replace(found, collection=collection or found.collection)
-        passages = [_passage(document, n, part) for n, part in enumerate(parts)]
-        own = zip(passages, parts, strict=True)
+        passages = [_passage(document, n, part) for n, part in enumerate(parts)] or split(document)
+        own = zip(passages, parts, strict=False)  # no parts: as ``add`` splits it
         yield document, passages, {passage.id: part.number for passage, part in own if part.embedded}
 
 

@@ -81,7 +81,7 @@ def ingest(
 
 
 class Run:
-    """One run's documents on their way into the store."""
+    """One run's documents on their way into the store; with ``collection`` empty they stay in the one they are in."""
 
     def __init__(
         self,
@@ -138,10 +138,13 @@ class Run:
 
     def take(self, read: Document) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
-        named = dataclasses.replace(read.with_origin(self._origin), collection=self._collection)
+        named = dataclasses.replace(read.with_origin(self._origin), collection=self._collection or DEFAULT_COLLECTION)
         look = cache(self._known_document)
-        document = dataclasses.replace(named, id=name_of(named, look))
-        before, now = look(document.id), Known.of(document, fresh=True)
+        name = name_of(named, look)
+        before = look(name)
+        collection = before.collection if before and not self._collection else named.collection
+        document = dataclasses.replace(named, id=name, collection=collection)
+        now = Known.of(document, fresh=True)
         self.seen[document.id] = now
         pages = document.metadata.get("recognised_pages")
         if pages and document.media_type == "application/pdf" and len(self._recognised) < _NAMED:

@@ -1,7 +1,7 @@
 """An index made what some folders are: ``selfright index sync``.
 
-Removed is only what came from these folders, in this collection, and is certainly gone: what a file or folder that
-could not be read held before stays.
+Removed is only what came from these folders, in the collection if one is named, and is certainly gone: what a file or
+folder that could not be read held before stays.
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from selfright.domain.errors import InputError
-from selfright.domain.passages import DEFAULT_COLLECTION, DocumentInfo, Origin
+from selfright.domain.passages import DocumentInfo, Origin
 from selfright.domain.ports import Documents, Writer
 from selfright.domain.routing import collection_name
 from selfright.domain.text import singular
@@ -30,24 +30,26 @@ FileStates = MutableMapping[str, tuple[int, int]]
 class SyncOptions:
     """How folders are synchronised.
 
-    ``dry_run`` changes nothing and reports what would be done. ``allow_empty`` lets a folder without any file empty its
-    part of the index. ``states`` remembers files from pass to pass: those that look unchanged are not read again.
+    Without ``collection`` documents stay in the one they are in. ``dry_run`` changes nothing and reports what would be
+    done. ``allow_empty`` lets a folder without any file empty its part of the index. ``states`` remembers files from
+    pass to pass: those that look unchanged are not read again.
     """
 
-    collection: str = DEFAULT_COLLECTION
+    collection: str | None = None
     origin: Origin = "index"
     dry_run: bool = False
     allow_empty: bool = False
     states: FileStates | None = None
 
     def __post_init__(self) -> None:
-        collection_name(self.collection)
+        if self.collection is not None:
+            collection_name(self.collection)
 
 
 class SyncKeywords(TypedDict, total=False):
     """``SyncOptions`` by name."""
 
-    collection: str
+    collection: str | None
     origin: Origin
     dry_run: bool
     allow_empty: bool
@@ -80,7 +82,7 @@ def sync(
     same = {place for place in within if place in now and before.get(place) == now[place]}
     found.files = [file for file in found.files if _real(file.path) not in same]
     unread = {info.id for place in same for info in within[place]}
-    run = Run(None if options.dry_run else writer, library, options.collection, found, options.origin)
+    run = Run(None if options.dry_run else writer, library, options.collection or "", found, options.origin)
     run.unchanged = len(unread)
     run.through(progress)
     gone, kept = _find_removed(within, {*run.seen, *unread}, {_real(Path(error.path)) for error in run.failed})
@@ -93,14 +95,14 @@ def sync(
 
 
 _Within = Mapping[str, list[DocumentInfo]]
-"""The documents of a collection that came from the paths, by the file they are from."""
+"""The documents, of a collection where one is named, that came from the paths, by the file they are from."""
 
 
-def _stored_documents(paths: Sequence[Path], library: Documents | None, collection: str) -> _Within:
+def _stored_documents(paths: Sequence[Path], library: Documents | None, collection: str | None) -> _Within:
     within: dict[str, list[DocumentInfo]] = defaultdict(list)
     roots = [_real(path) for path in paths]
     real = cache(os.path.realpath)  # many documents may come from one file, and links are looked up on the disk
-    for info in library.documents(collections=[collection]) if library else ():
+    for info in library.documents(collections=[collection] if collection else ()) if library else ():
         place = str(real(info.source)) if info.source is not None and os.path.isabs(info.source) else ""
         if place and _is_within(place, roots):
             within[place].append(info)

@@ -88,8 +88,23 @@ def test_only_what_came_from_these_folders_into_this_collection_is_removed(tmp_p
     (other / "d.md").write_text("four")
     done(shelf, one)
     assert sorted(shelf.committed) == ["a.md", "c.md", "u"]
-    done(shelf, tmp_path)
+    done(shelf, tmp_path, collection="default")
     assert "c.md" in shelf.committed  # another collection's
+    done(shelf, tmp_path)
+    assert "c.md" not in shelf.committed
+
+
+def test_a_document_stays_in_its_collection_unless_another_one_is_named(tmp_path: Path) -> None:
+    shelf = Shelf()
+    docs = folder(tmp_path / "docs", a_md="one", b_md="two")
+    done(shelf, docs, collection="manuals")
+    folder(docs, a_md="one, changed", c_md="three")
+    (docs / "b.md").rename(docs / "d.md")
+    assert figures(done(shelf, docs)) == (2, 1, 1, 0)
+    where = {name: document.collection for name, (document, _) in shelf.committed.items()}
+    assert where == {"a.md": "manuals", "c.md": "default", "d.md": "default"}
+    done(shelf, docs, collection="other")
+    assert {document.collection for document, _ in shelf.committed.values()} == {"other"}
 
 
 def test_what_cannot_be_read_stays(tmp_path: Path) -> None:

@@ -119,7 +119,11 @@ _LOOK_MS = 500  # between two tries of what failed
 
 
 belonging_options = (
-    click.option("--collection", metavar="NAME", default="default", show_default=True, help="Named part of the index."),
+    click.option(
+        "--collection",
+        metavar="NAME",
+        help="Named part of the index [default: where a document is; 'default' for new ones].",
+    ),
     click.option(
         "--origin",
         type=click.Choice(get_args(Origin)),
@@ -145,8 +149,8 @@ belonging_options = (
 def sync(selfright: "Selfright", folders: tuple[Path, ...], watch: bool, as_json: bool, **options: Any) -> int:
     """Sync the index with FOLDERs: add new documents, replace changed ones, remove those that are gone.
 
-    Only documents from these folders, in this collection, are ever removed. Documents of a file that cannot be read
-    now stay.
+    Only documents from these folders, with --collection only those in it, are ever removed. Documents of a file that
+    cannot be read now stay.
     """
     from selfright.cli.progress import bar
     from selfright.domain.errors import UsageError
