@@ -87,7 +87,10 @@ def _error_message(error: Exception) -> tuple[str, int]:
         case click.ClickException():
             context = error.ctx if isinstance(error, click.UsageError) else None
             where = f"; see '{context.command_path} --help'" if context else ""
-            return f"{(_number_expected(error) or error.format_message()).rstrip('.')}{where}", 2
+            said = error.format_message().rstrip(".")
+            # Click calls a number within bounds a range.
+            said = said.replace("a valid integer range", "a whole number").replace("a valid float range", "a number")
+            return f"{said}{where}", 2
         case click.Abort():
             return "interrupted; what was committed before is kept", 130
         case SelfrightError():
@@ -96,22 +99,6 @@ def _error_message(error: Exception) -> tuple[str, int]:
             return f"{error.filename}: {error.strerror}; check that the path exists and may be used", 1
         case _:
             return f"{type(error).__name__}: {error} (run again with --debug for the whole story)", 1
-
-
-def _number_expected(error: click.ClickException) -> str:
-    """What an option that takes a number expects, in place of click's "not a valid integer range"; else nothing."""
-    kind = error.param.type if isinstance(error, click.BadParameter) and error.param else None
-    if not isinstance(error, click.BadParameter) or not isinstance(kind, click.IntRange | click.FloatRange):
-        return ""
-    bounds = {
-        "above" if kind.min_open else "at least": kind.min,
-        "below" if kind.max_open else "at most": kind.max,
-    }
-    said = [f"{word} {bound:,}" for word, bound in bounds.items() if bound is not None]
-    what = "a whole number" if isinstance(kind, click.IntRange) else "a number"
-    came = error.message.rpartition(" is not ")[0].strip("'")
-    hint = error.param.get_error_hint(error.ctx) if error.param else ""
-    return f"{hint} takes {what} {' and '.join(said)}, but got '{came}'"
 
 
 def _say(message: str, code: int) -> int:

@@ -8,15 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
-
 if TYPE_CHECKING:
     from rich.progress import Progress as Display
     from rich.progress import ProgressColumn
 
     from selfright.ingest.pipeline import Progress
 
-_QUIET_S = 60.0  # between two lines where nobody watches
 _PATIENCE_S = 3.0  # for which nobody wonders whether anything is being done
 _LONGEST = 40
 _ALL_S = 86_400.0
@@ -40,10 +37,10 @@ class TerminalText(io.TextIOWrapper):
 def bar(label: str) -> Iterator["Progress"]:
     """Gives a function ``(done, total, name)`` that says how far the work is, and how long it will take.
 
-    Elsewhere than on a terminal a line comes once a minute.
+    Elsewhere than on a terminal nothing is said.
     """
     if not sys.stderr.isatty():
-        yield _lines(label)
+        yield lambda _done, _total, _name: None
         return
     from rich.progress import BarColumn, TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -91,15 +88,3 @@ def _display(*columns: "ProgressColumn") -> "Display":
 def _shorten(name: str) -> str:
     """The end of a name, without anything that could steer a terminal."""
     return "".join(filter(str.isprintable, name[-_LONGEST:]))
-
-
-def _lines(label: str) -> "Progress":
-    last = time.monotonic()
-
-    def move(done: int, total: int, name: str) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _QUIET_S and total:
-            last = time.monotonic()
-            click.echo(f"selfright: {label}: {done / total:.0%}" + f" ({_shorten(name)})" * bool(name), err=True)
-
-    return move
