@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never, Self, Unpack
 
 from selfright.api.documents import DocumentMethods
-from selfright.api.frameworks import FrameworkMethods
 from selfright.api.user_data import UserDataMethods
 from selfright.background import CLOSED, LoopThread, blocking
 from selfright.domain.answers import Answer
@@ -15,7 +14,7 @@ from selfright.domain.errors import InputError, UsageError
 from selfright.domain.events import TurnEvent
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Retrieval
-from selfright.domain.text import language_of
+from selfright.domain.text import language_of, several
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, check_question
 from selfright.flow.presets import find_preset
 from selfright.settings import Settings, load_settings
@@ -24,16 +23,20 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.retrievers import RetrieverLike
+    from langchain_core.runnables import RunnableLambda
 
     from selfright.domain.ports import Embedder, ProfileStore
     from selfright.domain.traces import Examined, Judge
+    from selfright.flow.compile import Graph
+    from selfright.retrieval.stores.langchain import SelfrightRetriever
     from selfright.roles.calibration.refit import CalibrationReport
     from selfright.wiring.calibrating import Accept
     from selfright.wiring.calibrating import Progress as CalibrationProgress
     from selfright.wiring.open_index import Overrides
+    from selfright.wiring.turns import GraphArguments, TurnInput
 
 
-class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
+class Selfright(DocumentMethods, UserDataMethods):
     """A self-correcting chat over an index of your documents.
 
     >>> selfright = Selfright.open("my-index")        # doctest: +SKIP
@@ -145,6 +148,40 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         return await searcher.search(check_question(query), k, index.check_collections(collections))
 
     retrieve = blocking(aretrieve)
+
+    def as_retriever(self, k: int = 10, collections: str | Sequence[str] = ()) -> "SelfrightRetriever":
+        """The search as a LangChain retriever, for chains and ensembles."""
+        from selfright.retrieval.stores.langchain import SelfrightRetriever
+
+        return SelfrightRetriever(searcher=self, k=k, collections=several(collections))
+
+    def as_runnable(self, **options: Unpack[TurnOptions]) -> "RunnableLambda[TurnInput, Answer]":
+        """A whole turn as a LangChain runnable: a question, or a mapping with ``question`` and options → ``Answer``.
+
+        ``options`` hold for every call; those of a mapping override them. Callbacks get the turn's events as custom
+        events. It raises what ``ask`` raises, and ``InputError`` for any other input.
+        """
+        from selfright.wiring.turns import turn_runnable
+
+        def events(question: str, given: TurnOptions) -> AsyncGenerator[TurnEvent, None]:
+            return self._turns.stream(check_question(question), given, listen=True)
+
+        return turn_runnable(events, self._loop, options)
+
+    def graph(self, preset: str | None = None) -> "Graph":
+        """The compiled LangGraph graph of a preset (default: the setting ``preset``); run it with ``graph_arguments``.
+
+        Raises ``UnknownName``.
+        """
+        return self._engine.graph(preset)
+
+    def graph_arguments(self, question: str, **options: Unpack[TurnOptions]) -> "GraphArguments":
+        """What a preset's graph runs with: ``await graph.ainvoke(**selfright.graph_arguments(text, preset=name))``.
+
+        Each run needs new ones: they hold the turn's budget. Raises ``UsageError`` for the options ``session`` and
+        ``record``, because no session and no trace of such a run is stored.
+        """
+        return self._turns.graph_arguments(check_question(question), options)
 
     async def areachable(self) -> None:
         """Checks that the ``database``, if one is set, responds. Raises ``StoreError``."""

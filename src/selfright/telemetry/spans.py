@@ -33,10 +33,9 @@ _PATIENCE_S = 3.0
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT")
 
 _PROVIDERS = {
-    "google": "gcp.gemini",
     "google_genai": "gcp.gemini",
     "azure": "azure.ai.openai",
-    "mistralai": "mistral_ai",
+    "mistral": "mistral_ai",
 }
 _FACTS = ("verdict", "strips", "removed_share", "query_class", "sentences", "judge", "quality", "passages")
 Attributes = dict[str, Any]

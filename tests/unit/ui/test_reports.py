@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 
-from selfright.ui import reports_view
-from selfright.ui.reports_view import frame_report, read, studies
+from selfright.ui import page
+from selfright.ui.page import frame_report, read, studies
 
 
 def write(folder: Path, text: str, age: int = 0) -> Path:
@@ -29,16 +29,16 @@ def test_the_folder_and_those_below_are_looked_through_the_newest_first(tmp_path
 
 
 def test_a_report_is_read_in_part_where_it_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports_view, "MOST_REPORT_BYTES", 4)
+    monkeypatch.setattr(page, "MOST_REPORT_BYTES", 4)
     assert read(write(tmp_path, "<h1>The report") / "report.html") == "<h1>"
     with pytest.raises(OSError, match="missing"):
         read(tmp_path / "missing" / "report.html")
 
 
 def test_a_report_is_framed_without_scripts_and_origin() -> None:
-    page = frame_report("""<p title="x">'</p></iframe><script>top</script>""", "Report")
-    assert 'sandbox=""' in page
-    assert "default-src 'none'" in page
-    assert "<script" not in page
-    assert page.count("<iframe") == 1
-    assert "allow-" not in page
+    framed = frame_report("""<p title="x">'</p></iframe><script>top</script>""", "Report")
+    assert 'sandbox=""' in framed
+    assert "default-src 'none'" in framed
+    assert "<script" not in framed
+    assert framed.count("<iframe") == 1
+    assert "allow-" not in framed
