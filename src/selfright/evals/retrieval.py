@@ -16,7 +16,7 @@ from selfright.evals.beir import JudgedQuery, RetrievalSet
 from selfright.evals.intervals import compare, estimate
 from selfright.evals.results import Row, RunResult, Study, Value
 from selfright.evals.running import index_facts, now, versions
-from selfright.retrieval.files import write_atomically
+from selfright.storage.files import write_atomically
 
 MEASURES = ("nDCG@10", "R@10", "R@100", "P@10", "RR@10")
 """nDCG with linear gains; recall, precision and reciprocal rank (whose mean is MRR)."""

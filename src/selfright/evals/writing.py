@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from selfright.domain.errors import IndexBusy, UsageError
 from selfright.evals.results import Row, Study, Value, adapter, dump_study
-from selfright.retrieval.files import WriterLock, write_atomically
+from selfright.storage.files import WriterLock, write_atomically
 
 _TURN = ("answer", "abstained", "verdict", "stop_reason", "degraded", "language")
 # What a spreadsheet would take for a formula, it shows as text behind an apostrophe.

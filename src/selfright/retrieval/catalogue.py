@@ -21,7 +21,6 @@ from selfright.retrieval.catalogue_file import (
     read_meta,
     read_stats,
 )
-from selfright.retrieval.files import WriterLock
 from selfright.retrieval.records import (
     INFO_COLUMNS,
     SHOWN_COLUMNS,
@@ -36,6 +35,7 @@ from selfright.retrieval.records import (
 )
 from selfright.retrieval.schema import IndexMeta
 from selfright.retrieval.vectors import FOLDER, VectorFile, arrays
+from selfright.storage.files import WriterLock
 from selfright.storage.sqlite import transaction
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from selfright.domain.errors import IndexDamaged, IndexNotFound, InputError, NotAnIndex, StoreError
-from selfright.retrieval.files import sync_folder
 from selfright.retrieval.records import IndexCounts, damage_error, seal
 from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, PAGE_BYTES, TABLES, IndexMeta, check_format
 from selfright.retrieval.vectors import FIRST_FILE
+from selfright.storage.files import sync
 from selfright.storage.sqlite import connect, retry_locked
 
 _IDLE = 8
@@ -228,7 +228,7 @@ def make_file(folder: Path, meta: IndexMeta) -> None:
         connection.commit()
         connection.execute("PRAGMA journal_mode = WAL")
     unfinished.replace(folder / FILE_NAME)
-    sync_folder(folder)
+    sync(folder)
 
 
 def check_unused(folder: Path) -> None:

@@ -16,10 +16,10 @@ from selfright.domain.errors import IndexDamaged, StoreError
 from selfright.retrieval import approximate
 from selfright.retrieval.approximate import Source
 from selfright.retrieval.catalogue import Catalogue, Changes
-from selfright.retrieval.files import sync_file
 from selfright.retrieval.projection import LATEST, Projection, Standing, State
 from selfright.retrieval.scored import SPARE, Scored, highest, in_order, inner_products
 from selfright.retrieval.vectors import VectorFile, arrays
+from selfright.storage.files import sync
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -221,7 +221,7 @@ class DenseIndex(Projection[_Snapshot]):
                     details["base"] = f"base-{number}"
                     self._put(f"{details['base']}.places", snapshot.places)
                     approximate.faiss().write_index(snapshot.base, str(self.place(f"{details['base']}.ivf")))
-                    sync_file(self.folder / f"{details['base']}.ivf")
+                    sync(self.folder / f"{details['base']}.ivf")
                 details["gone"] = f"gone-{number}"
                 self._put(details["gone"], snapshot.places[snapshot.gone, KEY])
                 names += [f"{details['base']}.places", f"{details['base']}.ivf", details["gone"]]
@@ -238,7 +238,7 @@ class DenseIndex(Projection[_Snapshot]):
     def _put(self, name: str, array: "NDArray[np.int64]") -> str:
         path = self.place(name)
         path.write_bytes(np.ascontiguousarray(array, dtype="<i8").tobytes())
-        sync_file(path)
+        sync(path)
         return name
 
 

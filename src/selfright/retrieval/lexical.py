@@ -15,9 +15,9 @@ from typing import Any
 
 from selfright.domain.errors import StoreError
 from selfright.retrieval.catalogue import Catalogue, Changes, Entry
-from selfright.retrieval.files import link_files
 from selfright.retrieval.projection import LATEST, Projection, Standing, State
 from selfright.retrieval.scored import SPARE, Population, Scored, idf, in_order
+from selfright.storage.files import link_files
 
 SMALL = 5_000  # passages that are indexed anew in a fraction of a second
 _DELETED_SHARE = 0.1

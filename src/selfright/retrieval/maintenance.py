@@ -12,9 +12,9 @@ from selfright.domain.errors import IndexDamaged, StoreError
 from selfright.domain.stores import Finding
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_writer import CatalogueWriter
-from selfright.retrieval.files import erase
 from selfright.retrieval.preparing import text_to_index
 from selfright.retrieval.projection import Projection, catch_up, is_current
+from selfright.storage.files import erase
 from selfright.storage.sqlite import connect
 
 _MOST_FINDINGS = 100

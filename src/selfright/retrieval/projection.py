@@ -18,8 +18,8 @@ from typing import Any, Generic, TypeVar
 
 from selfright.domain.errors import IndexDamaged, StoreError
 from selfright.retrieval.catalogue import Catalogue, Changes
-from selfright.retrieval.files import erase, read_json, write_atomically
 from selfright.retrieval.records import file_checksum, seal
+from selfright.storage.files import erase, read_json, write_atomically
 
 log = logging.getLogger(__name__)
 

@@ -14,11 +14,11 @@ from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import LOCK_NAME
 from selfright.retrieval.catalogue_writer import CatalogueWriter
-from selfright.retrieval.files import WriterLock, erase
 from selfright.retrieval.maintenance import next_file, sweep_vectors
 from selfright.retrieval.preparing import Preparer, embedder_name
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.vectors import FOLDER as VECTORS
+from selfright.storage.files import WriterLock, erase
 
 _BLOCK = 256  # passages in memory at a time
 

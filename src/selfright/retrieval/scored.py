@@ -30,6 +30,10 @@ class Scored(NamedTuple):
     id_hashes: Sequence[int] = ()
     scores: Sequence[float] = ()
 
+    def pairs(self) -> list[tuple[int, float]]:
+        """Id hashes with their scores."""
+        return list(zip(self.id_hashes, self.scores, strict=True))
+
 
 def in_order(keys: "ArrayLike", id_hashes: "ArrayLike", scores: "ArrayLike", limit: int) -> Scored:
     """The ``limit`` best."""

@@ -12,7 +12,7 @@ from selfright.domain.errors import UsageError
 from selfright.domain.passages import Hit, Language, Passage, Ranked, Retrieval, Trust, WaitingVectors
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.text import has_hangul, language_of
-from selfright.retrieval.fusion import Fused, Fusion
+from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.preparing import embedder_languages
 from selfright.retrieval.scored import Scored
@@ -172,14 +172,24 @@ class FusedSearch:
         languages, others = reader.languages(), frozenset[int]()
         if dense.keys and len(languages) > 1 and self._fusion.tells_languages:
             others = _foreign(request, dense, reader.languages_of(dense.keys))
-        fused = FusedRanking(request, self._fusion, (bm25, dense), idf, others, waiting)
+        searched = SearchedQuery(request.meaning or request.query, request.language, idf)
+        fused = self._fusion.fuse(searched, bm25.pairs(), dense.pairs(), others, waiting)
+        trust = _explain_trust(request, fused.trust, bool(bm25.keys), bool(dense.keys))
+        words, meaning = RankLookup(bm25), RankLookup(dense)
+        # While a passage is being replaced, the newer of its keys.
+        best = [Best(mark, max(words.key(mark), meaning.key(mark)), score) for mark, score in fused.items[: request.k]]
         vector = request.vector
         # Judges are fitted on the cosines of vectors that do not lean.
-        near = dict(fused.near) if request.leaning(languages) is vector else {}
-        passages, cosines = reader.search_rows(fused.best, vector, near)
-        hits = fused.hits(passages, {**cosines, **near})
+        near = dict(dense.pairs()) if request.leaning(languages) is vector else {}
+        passages, cosines = reader.search_rows(best, vector, near)
+        cosines = {**cosines, **near}
+        hits = tuple(
+            Hit(passages[key], score, words.get(mark), meaning.get(mark), cosines.get(mark), trust)
+            for mark, key, score in best
+            if key in passages
+        )
         shown = None if vector is None else tuple(vector.tolist())
-        return Retrieval(hits, shown, fused.trust, reader.without_vectors(request.collections))
+        return Retrieval(hits, shown, trust, reader.without_vectors(request.collections))
 
 
 def _meaning(query: str, phrases: str, embedder: Embedder | None) -> tuple[str, str]:
@@ -210,50 +220,6 @@ class Best(NamedTuple):
     score: float
 
 
-class FusedRanking:
-    """Two rankings, by words and by meaning, fused; and the hits that they make once the passages are there.
-
-    ``foreign`` are the id hashes of passages in another language than the query, ``waiting`` of those without a vector
-    yet.
-    """
-
-    def __init__(
-        self,
-        request: SearchRequest,
-        fusion: Fusion,
-        rankings: tuple[Scored, Scored],
-        idf: Sequence[float],
-        foreign: Collection[int] = (),
-        waiting: Collection[int] = (),
-    ) -> None:
-        bm25, dense = rankings
-        self.near = pairs(dense)
-        searched = SearchedQuery(request.meaning or request.query, request.language, idf)
-        self._fused: Fused[int] = fusion.fuse(searched, pairs(bm25), self.near, foreign, waiting)
-        self.trust = _explain_trust(request, self._fused.trust, bool(bm25.id_hashes), bool(dense.id_hashes))
-        self._words, self._meaning = RankLookup(bm25), RankLookup(dense)
-        # While a passage is being replaced, the newer of its keys.
-        self.best = [
-            Best(id_hash, max(self._words.key(id_hash), self._meaning.key(id_hash)), score)
-            for id_hash, score in self._fused.items[: request.k]
-        ]
-
-    def hits(self, passages: Mapping[int, Passage], cosines: Mapping[int, float]) -> tuple[Hit, ...]:
-        """Best first, from the passages by key and the cosines by id hash; what is not there is left out."""
-        return tuple(
-            Hit(
-                passages[key],
-                score,
-                self._words.get(id_hash),
-                self._meaning.get(id_hash),
-                cosines.get(id_hash),
-                self.trust,
-            )
-            for id_hash, key, score in self.best
-            if key in passages
-        )
-
-
 class RankLookup:
     """Looks up a passage's key and place in a ranking; places are made only for what is shown."""
 
@@ -270,11 +236,6 @@ class RankLookup:
         """The place, or None."""
         row = self._rows.get(id_hash)
         return None if row is None else Ranked(row + 1, self._ranking.scores[row])
-
-
-def pairs(ranking: Scored) -> list[tuple[int, float]]:
-    """Marks with their scores."""
-    return list(zip(ranking.id_hashes, ranking.scores, strict=True))
 
 
 def _foreign(request: SearchRequest, dense: Scored, languages: Mapping[int, str]) -> frozenset[int]:

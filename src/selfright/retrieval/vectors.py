@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfright.domain.errors import IndexDamaged, StoreError
-from selfright.retrieval.files import sync_file, sync_folder
 from selfright.retrieval.records import vector_sums
+from selfright.storage.files import sync
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,13 +84,13 @@ class VectorFile:
                 while data:
                     data = data[file.write(data) :]
             if new:
-                sync_folder(self.path.parent)
-                sync_folder(self.path.parent.parent)
+                sync(self.path.parent)
+                sync(self.path.parent.parent)
 
     def sync(self) -> None:
         """Makes what was written lasting. Raises ``StoreError``."""
         with self._explain_errors():
-            sync_file(self.path)
+            sync(self.path)
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:

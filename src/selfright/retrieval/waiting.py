@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from selfright.domain.errors import IndexBusy
 from selfright.domain.ports import Embedder
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.files import WriterLock
 from selfright.retrieval.preparing import text_hash, text_to_index
 from selfright.retrieval.records import SearchRow
+from selfright.storage.files import WriterLock
 
 if TYPE_CHECKING:
     import numpy as np

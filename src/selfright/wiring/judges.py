@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfright.domain.errors import UsageError
-from selfright.retrieval.files import write_atomically
 from selfright.retrieval.locations import format_location
 from selfright.roles.calibration.stored import GraderCalibration, read_calibration
 from selfright.settings import Settings
+from selfright.storage.files import write_atomically
 from selfright.wiring.encoders import pair_views
 from selfright.wiring.open_index import OpenIndex
 from selfright.wiring.roles import ChosenJudges, offline_roles

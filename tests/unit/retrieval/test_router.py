@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.errors import InputError, UnknownName
+from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Hit, Ranked
 from selfright.domain.ports import Embedder
@@ -200,7 +200,7 @@ def test_what_an_operator_says_is_tidied_and_checked() -> None:
     assert said == Collection("notes", "What we wrote.", (QueryClass.SUMMARY,), ("age",))
     with pytest.raises(UnknownName, match="did you mean 'question'"):
         Collection.describe_as("notes", "", ["questions"])
-    with pytest.raises(InputError, match="1 to 200"):
+    with pytest.raises(UsageError, match="1 to 200"):
         Collection.describe_as("  ", "text")
     with pytest.raises(InputError, match="at most 2,000"):
         Collection.describe_as("notes", "x" * 2_001)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from selfright.domain.passages import Hit, WaitingVectors
 from selfright.retrieval import waiting
-from selfright.retrieval.files import WriterLock
 from selfright.retrieval.fusion import AdaptiveFusion, ReciprocalRankFusion
 from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.stores.embedded import EmbeddedStore
+from selfright.storage.files import WriterLock
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER, batch, built_at_once, find, misranked, random_text
 from tests.support.passages import BOATS, KITES, KOREAN, by_lines, document, search

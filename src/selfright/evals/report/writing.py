@@ -13,7 +13,7 @@ from selfright.evals.report.charts import charts
 from selfright.evals.report.findings import main_metric, outcome
 from selfright.evals.results import Comparison, Row, Study
 from selfright.evals.systems import EXPECTED, TARGETED_GAIN
-from selfright.retrieval.files import write_atomically
+from selfright.storage.files import write_atomically
 
 BESIDE = ("study.json", "summary.csv", "rows.csv")
 MOST_CASES = 25

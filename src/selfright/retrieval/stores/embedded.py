@@ -17,7 +17,6 @@ from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import FILE_NAME, LOCK_NAME, IndexStats
 from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.dense import DenseIndex
-from selfright.retrieval.files import WriterLock, folder_bytes
 from selfright.retrieval.hybrid import IndexReader
 from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.maintenance import ProjectionSync
@@ -26,6 +25,7 @@ from selfright.retrieval.records import SearchRow
 from selfright.retrieval.schema import ExistingEmbedder, local_embedder, resolve_embedder
 from selfright.retrieval.stores.base import Description, StoreBase
 from selfright.retrieval.waiting import Progress, VectorFiller
+from selfright.storage.files import WriterLock, folder_bytes
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,6 @@ from selfright.domain.errors import IndexNotFound, NotAnIndex
 from selfright.domain.passages import StoreInfo
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.domain.stores import Abilities
-from selfright.retrieval.files import folder_bytes
 from selfright.retrieval.locations import Location
 from selfright.retrieval.milvus.layout import KIND, VERSION, make, read_about
 from selfright.retrieval.milvus.reading import IndexReader
@@ -20,6 +19,7 @@ from selfright.retrieval.preparing import Batch, BatchVectors, GivenVectors, emb
 from selfright.retrieval.records import IndexCounts
 from selfright.retrieval.schema import ExistingEmbedder, IndexMeta, check_format, local_embedder, resolve_embedder
 from selfright.retrieval.stores.base import Description, StoreBase
+from selfright.storage.files import folder_bytes
 
 _LITE = Abilities(atomic=False, history_free=False, upkeep=False)
 
