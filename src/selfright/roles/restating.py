@@ -80,6 +80,7 @@ def again(text: str) -> Again | None:
     return next((kind for kind, cue in _CUES.items() if cue.search(text)), None)
 
 
+_MOST_LEAD_WORDS = 3  # "Opening hours. From April to September …" is one sentence
 _MARKERS = re.compile(r"^(?:\s*\[\d{1,4}\])*")
 _BULLET = re.compile(r"^(?:[-*•] |\d{1,3}[.)] )")
 _NUMBERS = {"two": 2, "three": 3, "두": 2, "세": 3, "2": 2, "3": 3}
@@ -108,6 +109,7 @@ def _sentences(message: Message) -> Iterator[Sentence]:
     """The sentences of an answer; a marker stands behind the sentence that it belongs to."""
     known = {citation.n: " ".join(citation.text.split()) for citation in message.citations}
     text, spans = message.content, list(sentence_spans(message.content))
+    lead = ""
     for place, (start, end) in enumerate(spans):
         behind = text[end : spans[place + 1][1]] if place + 1 < len(spans) else text[end:]
         leading = _MARKERS.match(behind)
@@ -118,6 +120,10 @@ def _sentences(message: Message) -> Iterator[Sentence]:
         if not numbers:  # one marker may stand behind several sentences
             plain = " ".join(words.split())
             numbers = next(((n,) for n, cited in known.items() if plain in cited), ())
+            if numbers and len(words.split()) <= _MOST_LEAD_WORDS and place + 1 < len(spans):
+                lead = f"{lead}{words} "
+                continue
+        words, lead = f"{lead}{words}", ""
         if any(map(str.isalnum, words)):
             yield Sentence(words, numbers)
 

@@ -54,6 +54,7 @@ def test_what_asks_for_anything_else_is_looked_up(text: str) -> None:
         ("what do you mean?", "more"), ("더 자세히 알려줘", "more"), ("more simply", "less"),
         ("더 쉽게 설명해줘", "less"),
         ("tell me more about dogs", None), ("더 자세한 환불 규정은?", None), ("What is the English name?", None),
+        ("말해 줘", None), ("where is it?", None), ("그거 어디야?", None),
         ("영어 교재는?", None), ("더 내야 하나요?", None), ("What more do I need?", None), ("설명서는?", None),
     ],
 )  # fmt: skip
@@ -67,6 +68,21 @@ def test_sources_are_numbered_anew_and_as_many_sentences_as_are_asked_for() -> N
     assert found.draft.text == "Limescale is removed with an acid. [1] Never mix it with bleach. [2]"
     other = (Message("assistant", "No idea. Never mix it with bleach. [2]", CITATIONS, "?"),)
     assert restate("shorter", other).draft.citations[0].document_id == "bleach.md"  # type: ignore[union-attr]
+
+
+def test_what_leads_in_stays_with_its_sentence() -> None:
+    text = "Opening hours. From April to September the hut is open."
+    cited = Citation(1, "p3", "hut.md", "Hut", "", 0, len(text), text)
+    found = restate("shorter please", [Message("assistant", f"{text} [1]", (cited,), "When is it open?")])
+    assert found is not None
+    assert found.draft.text == f"{text} [1]"
+
+
+@pytest.mark.parametrize("text", ["what did you say?", "방금 뭐라고 했지?", "다시 말해 줘", "where is that from?"])
+def test_the_same_as_it_was(text: str) -> None:
+    found = restate(text, HISTORY)
+    assert found is not None
+    assert found.draft.text == "Limescale is removed with an acid. [1] Never mix it with bleach. [2]"
 
 
 def test_without_sources_there_is_nothing_to_say_again() -> None:
