@@ -12,7 +12,6 @@ from selfright.domain.errors import IndexNotFound, UsageError
 from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
 from selfright.domain.routing import Collection, collection_name
 from selfright.domain.text import compose_name, readable, several
-from selfright.retrieval.locations import locate
 
 if TYPE_CHECKING:
     from selfright.domain.stores import Finding
@@ -79,11 +78,6 @@ class DocumentMethods:
             return 0
         return index.open().fill(progress, stop)
 
-    @property
-    def embeds_later(self) -> bool:
-        """Whether ``add`` and uploads leave vectors to ``embed``: in a folder, but not on a server."""
-        return locate(self._engine.settings.index).engine == "embedded"
-
     def sync(
         self,
         paths: str | Path | Iterable[str | Path],
@@ -121,21 +115,6 @@ class DocumentMethods:
 
         self._engine.index.check_own()
         return read_upload(Path(path), readable(name), deadline or Deadline())
-
-    def embed_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> None:
-        """Embeds what was read, so that ``store_upload``, called with the same options, holds the index for less time.
-
-        Optional, and without effect where vectors are not cached: ``store_upload`` embeds what is not embedded, or
-        where ``embeds_later`` leaves it to ``embed``.
-        """
-        from selfright.wiring.uploads import embed_upload
-
-        if not upload.count:
-            return
-        index, where = self._engine.index, collection_name(readable(collection))
-        store = index.open(create=True)  # no work is done for one that could not take it
-        if index.embedding_cache is not None:
-            embed_upload(upload, index.embedding_cache, where, store, apart=apart)
 
     def store_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> "UploadReport":
         """Adds what was read; other changes of the index wait meanwhile. Documents of other collections stay.

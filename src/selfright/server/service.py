@@ -5,7 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, closing, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -194,18 +194,14 @@ class Service:
         self, caller: Caller, path: Path, name: str, collection: str, deadline: Deadline
     ) -> "UploadReport":
         """Adds one file that was sent, of an upload that was let in; the index waits for it only while it is stored,
-        and its vectors may be made later.
+        and in a folder its vectors are made later.
 
         When it is cancelled, nothing of the file stays. Raises ``UnreadableFile``.
         """
         where: Any = {"collection": collection, "apart": bool(caller.collections)}
-        async with AsyncExitStack() as ends:
-            async with self.uploads.working[caller.key]:
-                async with self.uploads.readers:
-                    upload = await deadline.run(partial(self.selfright.read_upload, path, name, deadline))
-                ends.enter_context(closing(upload))
-                if not self.selfright.embeds_later:
-                    await deadline.run(partial(self.selfright.embed_upload, upload, **where))
+        async with self.uploads.working[caller.key], self.uploads.readers:
+            upload = await deadline.run(partial(self.selfright.read_upload, path, name, deadline))
+        with closing(upload):
             async with self.writing:
                 report = await deadline.run(partial(self.selfright.store_upload, upload, **where))
         self.vectors.wake()

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import chain, count, islice
+from itertools import chain, count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -18,20 +18,16 @@ from selfright.ingest.naming import Known
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.sandbox import Bounds, ReadDocument, decode_document, encode_document, read_apart
 from selfright.processes import receive, send
-from selfright.retrieval.preparing import embedder_languages, text_to_index
 from selfright.retrieval.stores.opening import words_first
 
 if TYPE_CHECKING:
     from selfright.domain.stores import Store
-    from selfright.llm.embedding_cache import CachedEmbedder
 
 _MIB = 2**20
 _LIMITS = FileLimits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB, ocr_seconds=240.0)
 _MOST_PASSAGES = 20_000  # of a file; embedding them takes some minutes of two cores
 _NAMED = 100
-_BATCH = 256  # documents
-_WAITING = 2_000  # passages
-_EMBEDDED = 16  # texts; between them an upload can be broken off
+_BATCH = 256  # documents and passages, between which an upload can be broken off: an index on a server embeds them
 
 
 @dataclass(slots=True)
@@ -49,8 +45,7 @@ class UploadReport:
 class ReadUpload:
     """The documents of a file, split and not stored yet; they lie on disk until ``close``.
 
-    ``failed`` has what could not be read. Reading and embedding may take minutes, in which nobody need wait for the
-    index.
+    ``failed`` has what could not be read. Reading may take minutes, in which nobody need wait for the index.
     """
 
     def __init__(self, name: str = "", deadline: Deadline | None = None) -> None:
@@ -88,7 +83,7 @@ class ReadUpload:
 
 
 def read_upload(path: Path, name: str, deadline: Deadline) -> ReadUpload:
-    """Reads and splits the documents of a file; ``deadline`` bounds this, embedding and storing together.
+    """Reads and splits the documents of a file; ``deadline`` bounds this and storing together.
 
     Raises ``UnreadableFile`` when files of this kind are not read, when it is too much, and when the time is over.
     """
@@ -109,24 +104,6 @@ def read_upload(path: Path, name: str, deadline: Deadline) -> ReadUpload:
     return upload
 
 
-def embed_upload(
-    upload: ReadUpload, embedder: "CachedEmbedder", collection: str, library: Library, *, apart: bool
-) -> None:
-    """Embeds the passages of what was read and ``library`` does not have: storing them then finds their vectors."""
-    languages = embedder_languages(embedder)
-    texts = (
-        text_to_index(passage)
-        for reading in _name_readings(upload, collection, library, apart=apart)
-        if (before := library.document(reading.document.id)) is None
-        or before.content_hash != reading.document.content_hash
-        for passage in reading.passages(reading.document)
-        if not languages or passage.language in languages
-    )
-    while some := list(dict.fromkeys(islice(texts, _EMBEDDED))):
-        upload.check()
-        embedder.embed(some)
-
-
 def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Store"], *, apart: bool) -> UploadReport:
     """Stores what was read of a file, and commits; the store is opened when there is any document."""
     report = UploadReport(failed=upload.failed)
@@ -136,7 +113,7 @@ def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Stor
     try:
         for reading in _name_readings(upload, collection, store, apart=apart):
             batch[reading.document.id] = reading
-            if len(batch) >= _BATCH or sum(len(each.spans) for each in batch.values()) >= _WAITING:
+            if sum(1 + len(each.spans) for each in batch.values()) >= _BATCH:
                 _put(upload, batch, store, report)
         _put(upload, batch, store, report)
         upload.check()  # the last moment at which nothing of it stays

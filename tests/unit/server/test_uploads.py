@@ -97,8 +97,6 @@ def test_a_service_without_a_place_for_temporary_files_starts(monkeypatch: pytes
 class Recorder:
     """Stands for Selfright: says at each step whether the index is held."""
 
-    embeds_later = False  # as an index on a server
-
     def __init__(self) -> None:
         self.said: list[tuple[str, bool, int]] = []
         self.service = Service(self, Limits())  # type: ignore[arg-type]
@@ -110,9 +108,6 @@ class Recorder:
         self._note("read")
         return self
 
-    def embed_upload(self, upload: object, *, collection: str, apart: bool) -> None:
-        self._note("embed")
-
     def store_upload(self, upload: object, *, collection: str, apart: bool) -> UploadReport:
         self._note("store")
         return UploadReport(added=1)
@@ -121,7 +116,7 @@ class Recorder:
         self._note("close")
 
 
-def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read_or_embedded() -> None:
+def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read() -> None:
     recorder = Recorder()
     uploads = recorder.service.uploads
 
@@ -131,20 +126,8 @@ def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read_or_em
         assert report.added == 1
 
     asyncio.run(story())
-    steps = [("read", False, 1), ("embed", False, 2), ("store", True, 2), ("close", False, 2)]
-    assert recorder.said == steps  # others may be read while it is embedded
-
-
-def test_an_index_that_embeds_later_is_not_waited_for() -> None:
-    recorder = Recorder()
-    recorder.embeds_later = True
-
-    async def story() -> None:
-        with recorder.service.uploads.admit(LOCAL.key):
-            await recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", Deadline(60))
-
-    asyncio.run(story())
-    assert [step for step, *_ in recorder.said] == ["read", "store", "close"]
+    steps = [("read", False, 1), ("store", True, 2), ("close", False, 2)]
+    assert recorder.said == steps  # others may be read while it is stored
     assert recorder.service.vectors._woken.is_set()
 
 
@@ -160,7 +143,7 @@ def test_who_cancels_an_upload_waits_until_its_thread_has_ended() -> None:
                 time.sleep(0.01)
             ended.set()
 
-        recorder.embed_upload = lambda *_args, **_named: work()  # type: ignore[method-assign]
+        recorder.store_upload = lambda *_args, **_named: work()  # type: ignore[method-assign]
         with recorder.service.uploads.admit(LOCAL.key):
             taking = asyncio.create_task(recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", deadline))
             await asyncio.to_thread(began.wait)
