@@ -22,6 +22,31 @@ from selfright.domain.wordings import Wording, format_outcome, wordings
 __all__ = ["Cost", "Iteration", "NodeOutcome", "RoutingDecision", "Wording", "format_outcome", "wordings"]
 
 
+_EXPECTED = {
+    "string_type": "a text", "string_too_short": "a text of {min_length} or more characters",
+    "string_too_long": "a text of at most {max_length} characters", "literal_error": "{expected}",
+    "int_type": "a whole number", "int_parsing": "a whole number", "int_from_float": "a whole number",
+    "float_type": "a number", "float_parsing": "a number", "finite_number": "a number",
+    "greater_than_equal": "a number of at least {ge}", "less_than_equal": "a number of at most {le}",
+    "bool_type": "true or false", "bool_parsing": "true or false", "list_type": "a list", "tuple_type": "a list",
+    "too_short": "{min_length} or more entries", "too_long": "at most {max_length} entries",
+    "dict_type": "an object", "model_type": "an object", "model_attributes_type": "an object",
+}  # fmt: skip
+"""What pydantic's kinds of errors expect."""
+_MOST_SHOWN = 60
+
+
+def fault_of(error: Mapping[str, Any]) -> str:
+    """What one of pydantic's errors says, in plain words: what was expected, and what came."""
+    kind, expected = error["type"], _EXPECTED.get(error["type"])
+    if expected is None:
+        names = {"missing": "it is missing", "extra_forbidden": "there is no field of this name"}
+        return names.get(kind) or str(error["msg"]).removeprefix("Value error, ")
+    given = repr(error["input"])
+    shown = given if len(given) <= _MOST_SHOWN else f"{given[:_MOST_SHOWN]}…"
+    return f"expected {expected.format(**error.get('ctx', {}))}, but got {shown}"
+
+
 class Reply(BaseModel):
     """A body that the service sends. A client passes over names that only a newer service knows."""
 
@@ -202,9 +227,9 @@ def trace_of(form: Mapping[str, Any]) -> Trace:
     try:
         return _TRACE.validate_python(form)
     except ValidationError as error:
-        first = error.errors(include_input=False)[0]
+        first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise ValueError(f"a trace lacks a part or has one of the wrong kind ({place}: {first['msg']})") from None
+        raise ValueError(f"a trace lacks a part or has one of the wrong kind ({place}: {fault_of(first)})") from None
 
 
 _PASSAGE = ("document_id", "title", "head", "text", "start", "end")

@@ -229,7 +229,7 @@ def test_a_bad_row_is_named_with_its_line(cli: Cli, indexed: Path, tmp_path: Pat
     path = tmp_path / "bad.jsonl"
     path.write_text('{"question": "fine"}\n{"question": 3}\n')
     done = cli("eval", "answers", path, "--index", indexed)
-    assert (done.code, "line 2: 'question': Input should be a valid string" in done.err) == (1, True)
+    assert (done.code, "line 2: 'question': expected a text" in done.err) == (1, True)
 
 
 def test_without_an_index_there_is_nothing_to_ask(cli: Cli, questions: Path, tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_only_some_indexes_are_kept(cli: Cli, beir: Path, home_folder: Path) -> 
         ("dev/qrels.tsv", "q1\tlamp\n", "line 1: expected query, document and a whole number"),
         ("dev/qrels.tsv", "q9\tlamp\t1\n", "the query 'q9' is judged but is not in"),
         ("dev/qrels.tsv", "q1\tlamp\t0\n", "nothing to measure"),
-        ("dev/queries.jsonl", '{"_id": "q1"}\n', "line 1: 'text': Field required"),
+        ("dev/queries.jsonl", '{"_id": "q1"}\n', "line 1: 'text': it is missing"),
         ("corpus.jsonl", '{"_id": "lamp"}\n', "expected a string as 'text'"),
     ],
 )

@@ -199,7 +199,7 @@ def test_the_command_line_lists_shows_and_forgets(cli: Cli, asked: str) -> None:
         (("replay", "ffff"), 1, "there is no trace"),
         (("forget",), 2, "--all"),
         (("forget", "ffff", "--all"), 2, "--all"),
-        (("list", "-n", "0"), 2, "at least 1"),
+        (("list", "-n", "0"), 2, "'-n'"),
         (("replay", "ffff", "--set", "topk=3"), 2, "unknown setting"),
     ],
     ids=str,

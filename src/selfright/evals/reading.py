@@ -19,6 +19,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, F
 from selfright.domain.answers import Message
 from selfright.domain.errors import InputError, MissingExtra
 from selfright.evals.results import DataSet
+from selfright.schemas import fault_of
 
 LONGEST_ROW = 20_000_000
 _NAMED = 5
@@ -109,10 +110,9 @@ def read_rows(path: Path, form: type[T]) -> list[tuple[int, T]]:
                 if line.strip():
                     found.append((number, form.model_validate_json(line.removeprefix(codecs.BOM_UTF8))))
             except ValidationError as error:
-                first = error.errors(include_url=False, include_input=False)[0]
+                first = error.errors()[0]
                 place = "".join(f"'{name}': " for name in first["loc"][:1])
-                why = first["msg"].removeprefix("Value error, ").partition(" at line ")[0]
-                bad.append(f"line {number}: {place}{why}")
+                bad.append(f"line {number}: {place}{fault_of(first).partition(' at line ')[0]}")
     refuse_bad(path, bad)
     return found
 

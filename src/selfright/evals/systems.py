@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from selfright.domain.errors import UsageError
+from selfright.schemas import fault_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,9 @@ def from_grid(path: Path) -> tuple[System, ...]:
     try:
         table = _Grid.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
+        first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise UsageError(f"{path}: '{place}': {first['msg']}; see docs/evaluation.md") from None
+        raise UsageError(f"{path}: '{place}': {fault_of(first)}; see docs/evaluation.md") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read as TOML: {error}") from None
     named = [System(one.name or _name(one.preset, one.flags), one.preset, one.flags) for one in table.system]

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from selfright.domain import errors
 from selfright.domain.errors import SelfrightError, SessionHidden, UnknownName, UnreadableFile
+from selfright.schemas import fault_of
 from selfright.wire.answers import ErrorBody, ErrorReply
 
 MOST_MESSAGE = 500
@@ -100,16 +101,11 @@ def unusable_body(found: Sequence[Mapping[str, Any]]) -> Refused:
     if not found:
         return Refused(400, "bad_request", "the request cannot be used; compare it with /openapi.json")
     first = found[0]
-    place = ".".join(str(part) for part in first.get("loc", ()) if part != "body") or "body"
-    if first.get("type") == "json_invalid":
-        return Refused(400, "bad_json", f"JSON was expected, but it breaks off or is none: {_plain(first)}")
+    if first["type"] == "json_invalid":
+        return Refused(400, "bad_json", f"JSON was expected, but it breaks off or is none: {first['ctx']['error']}")
+    place = ".".join(map(str, first["loc"][1:])) or "body"  # behind "body", "query" or "path"
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return Refused(400, "bad_request", f"'{place}': {_plain(first)}{more}", param=place[:100])
-
-
-def _plain(error: Mapping[str, Any]) -> str:
-    reason = error.get("ctx", {}).get("error") if error.get("type") == "json_invalid" else None
-    return " ".join(str(reason or error.get("msg", "it cannot be used")).split())
+    return Refused(400, "bad_request", f"'{place}': {fault_of(first)}{more}", param=place[:100])
 
 
 DOCUMENTED: dict[int | str, dict[str, Any]] = {

@@ -3,10 +3,12 @@
 import inspect
 
 import pytest
+from pydantic import ValidationError
 
 from selfright.domain import errors
 from selfright.domain.errors import InputError, SelfrightError, UnknownName, UnreadableFile
-from selfright.server.errors import refusal_of
+from selfright.server.errors import refusal_of, unusable_body
+from selfright.wire.answers import AskRequest, SearchRequest
 
 OTHERS = (UnknownName, UnreadableFile, errors.MissingExtra, errors.SessionHidden)  # made of something else
 PLACE = "the index /srv/secret/index"
@@ -50,3 +52,28 @@ def test_the_names_of_collections_are_not_told() -> None:
 def test_of_a_file_only_is_told_what_is_wrong_with_it() -> None:
     refused = refusal_of(UnreadableFile("/srv/secret/spool/0f.md", "it is empty"))
     assert (refused.status_code, refused.detail) == (422, "it is empty")
+
+
+@pytest.mark.parametrize(
+    ("form", "body", "said"),
+    [
+        (AskRequest, {"question": ""}, "'question': expected a text of 1 or more characters, but got ''"),
+        (AskRequest, {"question": 7}, "'question': expected a text, but got 7"),
+        (AskRequest, {}, "'question': it is missing"),
+        (AskRequest, {"question": "a", "sesion": "s"}, "'sesion': there is no field of this name"),
+        (AskRequest, {"question": "a", "mode": "x"}, "'mode': expected 'ai_agent' or 'llm', but got 'x'"),
+        (SearchRequest, {"query": "a", "k": 0}, "'k': expected a number of at least 1, but got 0"),
+        (SearchRequest, {"query": "a", "collections": "b"}, "'collections': expected a list, but got 'b'"),
+        (SearchRequest, {"query": "a", "k": "b"}, "'k': expected a whole number, but got 'b'"),
+        (SearchRequest, [], "'body': expected an object, but got []"),
+    ],
+    ids=str,
+)
+def test_a_body_that_is_wrong_is_told_what_was_expected_and_what_came(
+    form: type[AskRequest | SearchRequest], body: object, said: str
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        form.model_validate(body)
+    found = [{**error, "loc": ("body", *error["loc"])} for error in caught.value.errors()]
+    refused = unusable_body(found)
+    assert (refused.status_code, refused.detail) == (400, said)
