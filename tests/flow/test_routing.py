@@ -193,7 +193,7 @@ def test_abstention_replaces_the_answer_and_keeps_the_loop_s_reason() -> None:
     turn = run_turn(PRESETS["full"], Judge(evaluation(0.1), evaluation(0.05)), role=Scripted(abstain=True))
     assert turn.state["abstained"]
     assert turn.state["stop_reason"] is StopReason.ABSTAINED
-    assert any("another search made it worse" in note for note in turn.state["notes"])
+    assert any("searching again brought nothing better" in note for note in turn.state["notes"])
 
 
 def test_unknown_presets_and_strategies_name_the_nearest() -> None:

@@ -26,7 +26,8 @@ def finish(state: AgentState, tools: Tools) -> dict[str, Any]:
     abstains = tools.abstainer.should_abstain(state["question"], query_class, replace(best, draft=draft), tools.flags)
     if abstains:
         draft = _refusal(best, state, tools)
-        notes.append(_REASONS[state["language"]][reason])
+        words = _WORDS[state["language"]]
+        notes.append(words["again"] if reason in _REPEATED else words.get(reason, words["unanswered"]))
     draft, unsourced = _require_sources(draft, best, state, tools)
     abstains = abstains or draft.refused
     urgent = tools.pack.urgent(state["user_text"], state["language"])
@@ -109,38 +110,15 @@ def _introduce(draft: Draft, state: AgentState) -> Draft:
     return first_of_all(_WORDS[language][why], draft) if foreign else draft
 
 
-_REASONS: Mapping[Language, Mapping[StopReason, str]] = {
+_REPEATED = (StopReason.MAX_ITERATIONS, StopReason.DUPLICATE_DOCUMENTS, StopReason.STAGNATED, StopReason.DECLINED)
+_WORDS: Mapping[Language, Mapping[str, str]] = {
     "en": {
-        StopReason.ADEQUATE: "what was found does not seem to answer the question",
-        StopReason.BASIC: "the search was made once only",
-        StopReason.FAST_PATH: "no documents were needed",
-        StopReason.MAX_ITERATIONS: "the search was repeated as often as it may be",
-        StopReason.DUPLICATE_DOCUMENTS: "another search brought the same documents",
-        StopReason.STAGNATED: "another search hardly made it better",
-        StopReason.DECLINED: "another search made it worse",
+        "unanswered": "what was found does not seem to answer the question",
+        "again": "searching again brought nothing better",
         StopReason.BUDGET: "the budget of this question was used up",
         StopReason.DEADLINE: "the time for this question was used up",
-        StopReason.ABSTAINED: "nothing that was found supports an answer",
         StopReason.DEGRADED: "the answer could not be judged",
         StopReason.ERROR: "an error ended it early",
-    },
-    "ko": {
-        StopReason.ADEQUATE: "찾은 내용이 질문에 대한 답은 아닌 것 같습니다",
-        StopReason.BASIC: "한 번만 찾아봤습니다",
-        StopReason.FAST_PATH: "문서는 찾아보지 않았습니다",
-        StopReason.MAX_ITERATIONS: "정해진 횟수만큼 찾아봤습니다",
-        StopReason.DUPLICATE_DOCUMENTS: "다시 찾아봐도 같은 문서만 나왔습니다",
-        StopReason.STAGNATED: "다시 찾아봐도 거의 나아지지 않았습니다",
-        StopReason.DECLINED: "다시 쓴 답이 더 나빴습니다",
-        StopReason.BUDGET: "이번 질문의 예산을 다 썼습니다",
-        StopReason.DEADLINE: "이번 질문의 제한 시간을 다 썼습니다",
-        StopReason.ABSTAINED: "찾은 내용에는 답의 근거가 없습니다",
-        StopReason.DEGRADED: "답을 평가하지 못했습니다",
-        StopReason.ERROR: "오류로 중단되었습니다",
-    },
-}
-_WORDS = {
-    "en": {
         "foreign": "The sources on this are in Korean. They say:",
         "only_foreign": "I found no English sources that answer this. The Korean ones say:",
         "early": "the turn ended early ({error}): this is the best answer it had by then",
@@ -152,6 +130,12 @@ _WORDS = {
         "unheeded": "relevant to your profile, but not covered by the documents found: {what}",
     },
     "ko": {
+        "unanswered": "찾은 내용이 질문에 대한 답은 아닌 것 같습니다",
+        "again": "다시 찾아봐도 더 알맞은 내용이 없었습니다",
+        StopReason.BUDGET: "이번 질문의 예산을 다 썼습니다",
+        StopReason.DEADLINE: "이번 질문의 제한 시간을 다 썼습니다",
+        StopReason.DEGRADED: "답을 평가하지 못했습니다",
+        StopReason.ERROR: "오류로 중단되었습니다",
         "foreign": "관련 자료가 영어로 되어 있어 원문 그대로 옮깁니다.",
         "only_foreign": "이에 답하는 한국어 자료를 찾지 못해 영어 원문을 그대로 옮깁니다.",
         "early": "오류({error})로 중단되어, 그때까지 나온 가장 좋은 답을 보여 드립니다",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from selfright.cli.commands.options import json_option, say, set_option, tell, with_settings
-from selfright.domain.errors import StoreError
+from selfright.domain.errors import SelfrightError
 
 if TYPE_CHECKING:
     from selfright.server.keys import Key, Keys
@@ -36,7 +36,7 @@ def _tell_missing(values: Mapping[str, Any], collections: tuple[str, ...]) -> No
     from selfright.api.selfright import Selfright
 
     if collections:
-        with suppress(StoreError), Selfright.open(**values) as selfright:
+        with suppress(SelfrightError), Selfright.open(**values) as selfright:
             there = {collection.name for collection in selfright.collections()}
             for name in sorted(set(collections) - there):
                 say(f"no document is in '{name}' yet; add with --collection")
