@@ -134,7 +134,7 @@ def test_a_killed_worker_costs_nothing(tmp_path: Path) -> None:
     with RayCluster() as cluster:
         report = add_to(cluster, place(tmp_path / "index", "embed_or_die"), [folder], "docs")
     assert word.exists()
-    assert (report.added, report.failed) == (2, ())
+    assert (report.added, report.failed) == (2, [])
     with create_store(tmp_path / "alone") as store:
         ingest([folder], store, store, "docs")
     same(tmp_path / "index", tmp_path / "alone")

@@ -14,7 +14,7 @@ from selfright.domain.errors import InputError, UnreadableFile
 from selfright.domain.passages import Document, Language
 from selfright.domain.routing import collection_name
 from selfright.ingest.files import SourceFile, readable_name
-from selfright.ingest.readers import jsonl
+from selfright.ingest.readers.json import rows
 from selfright.ingest.readers.rows import BadRow, documents, record_id
 
 _SAMPLED = 8
@@ -112,7 +112,7 @@ class CorpusLayout:
             raise self._corpus.refuse("there are no rows in it; nothing to import")
 
     def _documents(self) -> Iterator[tuple[int, Document]]:
-        for line, row in jsonl.rows(self._corpus):
+        for line, row in rows(self._corpus):
             named = {**row, "_id": record_id(row, _IDS)} if isinstance(row, dict) else row
             for document in documents(self._corpus, [(line, named)]):
                 if isinstance(document, UnreadableFile):
@@ -122,7 +122,7 @@ class CorpusLayout:
                 yield line, replace(document, language=_language(row) or document.language, collection=collection)
 
     def _read_meta(self, meta: SourceFile) -> None:
-        for number, (line, row) in enumerate(jsonl.rows(meta)):
+        for number, (line, row) in enumerate(rows(meta)):
             try:
                 part = self._part(number, line, row)
                 same = self._by_row[part.row].setdefault((part.start, part.end), part)

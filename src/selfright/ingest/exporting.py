@@ -8,10 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
+import numpy as np
+
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Passage
 from selfright.domain.stores import Contents
-from selfright.ingest.faiss_files import FlatVectors
+from selfright.ingest.faiss_files import faiss
 from selfright.ingest.pipeline import Progress
 
 CORPUS, VECTORS, META = "corpus.jsonl", "vectors.faiss", "vectors.meta.jsonl"
@@ -51,7 +53,7 @@ def export(
     counts = {"documents": 0, "vectors": 0}
     with TemporaryDirectory(prefix=".unfinished-", dir=around, ignore_cleanup_errors=True) as unfinished:
         place = Path(unfinished)
-        made = FlatVectors(dimension) if dimension else None
+        index, none = faiss().IndexFlatIP(dimension) if dimension else None, np.zeros(dimension, dtype=np.float32)
         with _open(place / CORPUS) as corpus, _open(place / META) as meta:
             for info in store.documents():
                 if (document := store.document(info.id)) is None:
@@ -59,16 +61,16 @@ def export(
                 _write(corpus, [_row(document)])
                 counts["documents"] += 1
                 cut = list(store.passages_of(info.id)) if dimension else []
-                if made is not None and cut:
+                if index is not None and cut:
                     found = store.vectors_of(document.id)
                     _write(meta, [_pointer(document, each, each.id in found) for each in cut])
-                    made.add([found.get(each.id) for each in cut])
+                    index.add(np.stack([found.get(each.id, none) for each in cut]))
                     counts["vectors"] += sum(each.id in found for each in cut)
                 if progress:
                     progress(counts["documents"], max(total, counts["documents"]), document.id)
-        if made is not None:
-            made.write(place / VECTORS)
-        _move(place, target, (VECTORS, META, CORPUS) if made else (CORPUS,))
+        if index is not None:
+            faiss().write_index(index, str(place / VECTORS))
+        _move(place, target, (VECTORS, META, CORPUS) if index is not None else (CORPUS,))
     return ExportReport(folder, **counts)
 
 

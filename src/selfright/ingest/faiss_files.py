@@ -1,4 +1,4 @@
-"""Vectors in FAISS files: those of an index made elsewhere are read, ours are written."""
+"""Vectors in FAISS files, as an index made elsewhere has them."""
 
 import importlib
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class FaissVectors:
             raise self._refuse(f"an index of kind {self.kind} does not give its vectors back; {_ADVICE}")
         self.count, self.dimension = int(self._index.ntotal), int(self._index.d)
         try:
-            if (ivf := _faiss().try_extract_index_ivf(self._index)) is not None:
+            if (ivf := faiss().try_extract_index_ivf(self._index)) is not None:
                 ivf.make_direct_map()
             self.notes = self._peculiarities()
         except RuntimeError as error:
@@ -47,7 +47,7 @@ class FaissVectors:
 
     def _peculiarities(self) -> tuple[str, ...]:
         notes = []
-        if self._index.metric_type != _faiss().METRIC_INNER_PRODUCT:
+        if self._index.metric_type != faiss().METRIC_INNER_PRODUCT:
             notes.append("the index measured distances (L2); its vectors are ranked by cosine here")
         lengths = np.linalg.norm(self.rows(range(min(self.count, 64))), axis=1)
         if np.abs(lengths[lengths > 0] - 1).max(initial=0) > 0.02:  # zeros stand for texts without a vector
@@ -58,23 +58,7 @@ class FaissVectors:
         return UnreadableFile(str(self.path), why)
 
 
-class FlatVectors:
-    """Collects vectors in memory, to be written as an ``IndexFlatIP``."""
-
-    def __init__(self, dimension: int) -> None:
-        self._index = _faiss().IndexFlatIP(dimension)
-
-    def add(self, rows: Sequence[NDArray[np.float32] | None]) -> None:
-        """Appends rows, each of shape ``(dimension,)``; None becomes zeros, which are near nothing."""
-        none = np.zeros(self._index.d, dtype=np.float32)
-        self._index.add(np.stack([none if row is None else row for row in rows]))
-
-    def write(self, path: Path) -> None:
-        """Writes the file; raises ``RuntimeError`` when the disk is full."""
-        _faiss().write_index(self._index, str(path))
-
-
-def _faiss() -> Any:
+def faiss() -> Any:
     """FAISS, imported late for it takes a third of a second; raises ``MissingExtra``."""
     try:
         return importlib.import_module("faiss")
@@ -83,14 +67,13 @@ def _faiss() -> Any:
 
 
 def _read(path: Path) -> Any:
-    faiss = _faiss()
     if not path.is_file():
         raise InputError(f"no such file: {path}; check the path")
     with path.open("rb") as handle:
         lists = handle.read(2) == b"Iw"  # inverted lists are mapped in another way
-    flags = (faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY) if lists else getattr(faiss, "IO_FLAG_MMAP_IFC", 0)
+    flags = (faiss().IO_FLAG_MMAP | faiss().IO_FLAG_READ_ONLY) if lists else getattr(faiss(), "IO_FLAG_MMAP_IFC", 0)
     try:
-        return faiss.read_index(str(path), flags)
+        return faiss().read_index(str(path), flags)
     except (RuntimeError, MemoryError) as error:
         why = f"not an index that FAISS can read ({_reason(error)}); save it anew"
         raise UnreadableFile(str(path), why) from None

@@ -3,7 +3,7 @@
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -33,7 +33,7 @@ class Change(NamedTuple):
     source: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Report:
     """What a run did, in documents; ``failed`` has a path (with the row, if it was one) and the reason for each.
 
@@ -43,18 +43,18 @@ class Report:
     likewise.
     """
 
-    added: int
-    replaced: int
-    unchanged: int
-    failed: tuple[tuple[str, str], ...]
-    skipped: int
-    skipped_names: tuple[tuple[str, str], ...]
-    passages: int
+    added: int = 0
+    replaced: int = 0
+    unchanged: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    skipped: int = 0
+    skipped_names: list[tuple[str, str]] = field(default_factory=list)
+    passages: int = 0
     removed: int = 0
     kept: int = 0
-    changes: tuple[Change, ...] = ()
-    skipped_why: tuple[tuple[str, int], ...] = ()
-    recognised: tuple[tuple[str, str], ...] = ()
+    changes: list[Change] = field(default_factory=list)
+    skipped_why: dict[str, int] = field(default_factory=dict)
+    recognised: list[tuple[str, str]] = field(default_factory=list)
 
 
 def ingest(
@@ -77,7 +77,7 @@ def ingest(
     found = paths if isinstance(paths, Discovery) else discover(paths)
     run = Run(writer, library, collection, found, origin, batch)
     run.through(progress)
-    return run.report()
+    return run.report
 
 
 class Run:
@@ -92,7 +92,12 @@ class Run:
         origin: Origin,
         batch: int | None = None,
     ) -> None:
-        self.failed = list(found.failed)
+        self.report = Report(
+            failed=[(error.path, error.why) for error in found.failed],
+            skipped=found.skipped,
+            skipped_names=found.skipped_names,
+            skipped_why=found.skipped_why,
+        )
         self.seen: dict[str, Known] = {}
         self._writer, self._library = writer, library
         self._collection, self._found, self._origin = collection, found, origin
@@ -101,9 +106,6 @@ class Run:
         self._waiting = self._waiting_characters = self._uncommitted = 0
         self._told = 0
         self._committed_at = time.monotonic()
-        self.unchanged = self._added = self._replaced = self._passages = self._removed = 0
-        self._changes: list[Change] = []
-        self._recognised: list[tuple[str, str]] = []
         self._divided: set[str | None] = set()
 
     def through(self, progress: Progress | None) -> None:
@@ -123,7 +125,7 @@ class Run:
                 within = 0
                 for item in read_each(file):
                     if isinstance(item, UnreadableFile):
-                        self.failed.append(item)
+                        self.report.failed.append((item.path, item.why))
                         continue
                     self.take(item)
                     within = min(within + len(item.text), size)
@@ -147,13 +149,13 @@ class Run:
         now = Known.of(document, fresh=True)
         self.seen[document.id] = now
         pages = document.metadata.get("recognised_pages")
-        if pages and document.media_type == "application/pdf" and len(self._recognised) < _NAMED:
-            self._recognised.append((document.id, pages))
+        if pages and document.media_type == "application/pdf" and len(self.report.recognised) < _NAMED:
+            self.report.recognised.append((document.id, pages))
         if before is not None and before.holds_what(now):
-            self.unchanged += 1
+            self.report.unchanged += 1
             return
-        self._added += before is None
-        self._replaced += before is not None
+        self.report.added += before is None
+        self.report.replaced += before is not None
         self._tell(Change("added" if before is None else "replaced", document.id, document.source))
         if before is None:
             self._replace_whole(document, look)
@@ -161,7 +163,7 @@ class Run:
             self.flush()
         passages = split(document)
         self._batch[document.id] = document, passages
-        self._passages += len(passages)
+        self.report.passages += len(passages)
         self._waiting += len(passages)
         self._waiting_characters += len(document.text)
         if self._waiting >= self._size or len(self._batch) >= self._size:
@@ -184,13 +186,13 @@ class Run:
         self.flush()
         if gone and self._writer:
             self._writer.remove([document_id for document_id, _ in gone])
-        self._removed += len(gone)
+        self.report.removed += len(gone)
         for document_id, source in gone:
             self._tell(Change("removed", document_id, source))
 
     def _tell(self, change: Change) -> None:
-        if len(self._changes) < _NAMED:
-            self._changes.append(change)
+        if len(self.report.changes) < _NAMED:
+            self.report.changes.append(change)
 
     def _known_document(self, document_id: str) -> Known | None:
         if document_id in self.seen:
@@ -207,20 +209,3 @@ class Run:
         if commit and self._writer:
             self._writer.commit()
             self._uncommitted, self._committed_at = 0, time.monotonic()
-
-    def report(self, kept: int = 0) -> Report:
-        """What was done."""
-        return Report(
-            added=self._added,
-            replaced=self._replaced,
-            unchanged=self.unchanged,
-            failed=tuple((error.path, error.why) for error in self.failed),
-            skipped=self._found.skipped,
-            skipped_names=tuple(self._found.skipped_names),
-            passages=self._passages,
-            removed=self._removed,
-            kept=kept,
-            changes=tuple(self._changes),
-            skipped_why=tuple(sorted(self._found.skipped_why.items(), key=lambda why: (-why[1], why[0]))),
-            recognised=tuple(self._recognised),
-        )

@@ -11,9 +11,9 @@ from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile, readable_name
 
 _READERS = {
-    **{".txt": "plain", ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown"},
-    **{".html": "html", ".htm": "html", ".pdf": "pdf", ".hwp": "hwp", ".hwpx": "hwpx"},
-    **{".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"},
+    **dict.fromkeys((".txt", ".md", ".markdown", ".mdx"), "markdown"),
+    **{".html": "html", ".htm": "html", ".pdf": "pdf", ".hwp": "hangul", ".hwpx": "hangul"},
+    **{".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json"},
     **dict.fromkeys((".docx", ".docm", ".doc", ".rtf", ".odt", ".epub"), "office"),
     **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppt", ".odp"), "office"),
     **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "office"),

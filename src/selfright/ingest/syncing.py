@@ -83,15 +83,17 @@ def sync(
     found.files = [file for file in found.files if _real(file.path) not in same]
     unread = {info.id for place in same for info in within[place]}
     run = Run(None if options.dry_run else writer, library, options.collection or "", found, options.origin)
-    run.unchanged = len(unread)
+    run.report.unchanged = len(unread)
     run.through(progress)
-    gone, kept = _find_removed(within, {*run.seen, *unread}, {_real(Path(error.path)) for error in run.failed})
+    gone, run.report.kept = _find_removed(
+        within, {*run.seen, *unread}, {_real(Path(path)) for path, _ in run.report.failed}
+    )
     run.remove(gone)
     run.flush(commit=True)
     if options.states is not None and not options.dry_run:
         options.states.clear()
         options.states.update(now)
-    return run.report(kept)
+    return run.report
 
 
 _Within = Mapping[str, list[DocumentInfo]]

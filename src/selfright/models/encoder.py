@@ -12,11 +12,10 @@ deviation 0.003), of English questions with Korean passages by 0.031 (0.002); th
 average (0.003), within English by 0.0000 (0.002).
 """
 
-import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from selfright.models.batching import (
     embed_batches,
     pad_pieces,
 )
-from selfright.models.files import BEGIN, END, FOLDER, PAD, model_file, open_network, piece_numbers
+from selfright.models.files import BEGIN, END, FOLDER, PAD, Network, model_file, piece_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,9 +63,7 @@ class E5:
     languages: ClassVar[tuple[Language, ...]] = ()  # none declared: all of them
 
     def __init__(self, *, threads: int = 2, folder: Path = FOLDER) -> None:
-        self._lanes, self._folder = Lanes(threads), folder
-        self._loading = threading.Lock()
-        self._session: Any = None
+        self._lanes, self._network = Lanes(threads), Network("encoder", folder)
         self._recent: Recent[str, NDArray[np.float32]] = Recent(CACHED_TEXTS)
         self._batched = DynamicBatcher(self._vectors, len, BATCH_TOKENS)
 
@@ -89,7 +86,7 @@ class E5:
         return row
 
     def _embed(self, form: str, texts: Sequence[str]) -> "NDArray[np.float32]":
-        self._load()
+        self._network.load()
         return embed_batches([form + text for text in texts], self._recent, self._encode, self.dimension)
 
     def _encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
@@ -101,14 +98,7 @@ class E5:
 
         def run(rows: list[int]) -> None:
             numbers, mask = pad_pieces([pieces[row] for row in rows], PAD)
-            (vectors[rows],) = self._session.run(None, {"pieces": numbers, "attention_mask": mask})
+            (vectors[rows],) = self._network.run({"pieces": numbers, "attention_mask": mask})
 
         self._lanes([len(numbers) for numbers in pieces], run)
         return list(vectors)
-
-    def _load(self) -> None:
-        if self._session is not None:
-            return
-        with self._loading:
-            if self._session is None:
-                self._session = open_network("encoder", self._folder)

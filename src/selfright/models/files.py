@@ -6,7 +6,8 @@
 import hashlib
 import importlib
 import json
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from selfright.domain.errors import ModelFilesDamaged
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
 FOLDER = Path(__file__).parent
@@ -47,19 +50,44 @@ def model_file(name: str, folder: Path = FOLDER) -> Path:
     return path
 
 
-def open_network(name: str, folder: Path = FOLDER) -> Any:
-    """An onnxruntime session of the network ``name``, which computes on the core of whoever runs it.
-
-    Raises ``ModelFilesDamaged``.
+class Network:
+    """The network ``name`` in onnxruntime, which computes on the core of whoever runs it. Its files are read at the
+    first use, which raises ``ModelFilesDamaged``. Safe to share between threads.
     """
-    model_file("words.bin", folder)  # which both networks read
-    runtime: Any = importlib.import_module("onnxruntime")  # it does not declare what it exports
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = _FATAL  # what goes wrong is raised; it need not be printed as well
-    return runtime.InferenceSession(
-        str(model_file(f"{name}.onnx", folder)), options, providers=["CPUExecutionProvider"]
-    )
+
+    def __init__(self, name: str, folder: Path = FOLDER) -> None:
+        self._name, self._folder = name, folder
+        self._loading = threading.Lock()
+        self._session: Any = None
+        self._damage = ""
+
+    def run(self, inputs: "Mapping[str, NDArray[np.int64]]") -> list[Any]:
+        """What it gives, in its order."""
+        self.load()
+        return list(self._session.run(None, inputs))
+
+    def load(self) -> None:
+        """Reads the weights; raises what the first use would."""
+        if self._session is not None:
+            return
+        with self._loading:
+            if self._damage:  # hashing the files each time would find the same
+                raise ModelFilesDamaged(self._damage)
+            if self._session is None:
+                try:
+                    self._session = self._open()
+                except ModelFilesDamaged as error:
+                    self._damage = str(error)
+                    raise
+
+    def _open(self) -> Any:
+        model_file("words.bin", self._folder)  # which both networks read
+        runtime: Any = importlib.import_module("onnxruntime")  # it does not declare what it exports
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = _FATAL  # what goes wrong is raised; it need not be printed as well
+        path = model_file(f"{self._name}.onnx", self._folder)
+        return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 BEGIN, PAD, END, UNKNOWN = range(4)

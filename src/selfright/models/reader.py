@@ -4,7 +4,6 @@ Its layers began as the first ones of the multilingual encoder, whose word vecto
 trains them. Two views of it are ``PairJudge``: ``questions`` and ``claims``.
 """
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language
 from selfright.models.batching import BATCH_TOKENS, DynamicBatcher, Lanes, Recent, pad_pieces
-from selfright.models.files import BEGIN, END, FOLDER, PAD, list_files, open_network, piece_numbers, pieces_and_places
+from selfright.models.files import BEGIN, END, FOLDER, PAD, Network, list_files, piece_numbers, pieces_and_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,24 +38,22 @@ class Pieces:
 
 
 class PairNet:
-    """Reads pairs. Its files are looked at on the first use, which raises ``ModelFilesDamaged``. Safe to share between
-    threads.
-    """
+    """Reads pairs. Safe to share between threads."""
 
     languages: tuple[Language, ...] = ("ko", "en")
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self.name: str = list_files(folder)["reader"]  # of the weights; what is fitted on its readings names it
-        self._folder = folder
-        self._loading = threading.Lock()
-        self._session: Any = None
-        self._damage = ""
+        self._network = Network("reader", folder)
         self._lanes = Lanes(_THREADS)
         self._batched = DynamicBatcher(self._read_pairs, lambda pair: len(pair.ids), BATCH_TOKENS)
 
+    def load(self) -> None:
+        """Reads the weights; raises what the first use would."""
+        self._network.load()
+
     def run(self, text: str, passages: Sequence[str]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
         """The five logits of each passage beside ``text``, and where the answer may begin or end."""
-        self.load()
         return list(self._batched([cut_pair(text, passage) for passage in passages]))
 
     def _read_pairs(self, pairs: Sequence[Pieces]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
@@ -78,22 +74,8 @@ class PairNet:
             asked[row, : pair.asked] = 1
             matches[row, : len(pair.ids)] = matching(pair.ids, pair.asked)
         inputs = {"pieces": pieces, "attention_mask": mask, "asked": asked, "matches": matches}
-        logits, ends = self._session.run(None, inputs)
+        logits, ends = self._network.run(inputs)
         return logits, ends
-
-    def load(self) -> None:
-        """Reads the weights; raises what the first use would."""
-        if self._session is not None:
-            return
-        with self._loading:
-            if self._damage:  # hashing the files at each question would find the same
-                raise ModelFilesDamaged(self._damage)
-            if self._session is None:
-                try:
-                    self._session = open_network("reader", self._folder)
-                except ModelFilesDamaged as error:
-                    self._damage = str(error)
-                    raise
 
 
 @cache

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from selfright.domain.errors import InputError, UnreadableFile
-from selfright.ingest.faiss_files import FaissVectors, FlatVectors
+from selfright.ingest.faiss_files import FaissVectors
 
 DIMENSION, COUNT = 16, 200
 
@@ -88,15 +88,3 @@ def test_what_is_no_index_is_named(tmp_path: Path, saved: Callable[..., Path]) -
         (tmp_path / "bad.faiss").write_bytes(content)
         with pytest.raises(UnreadableFile, match=r"bad\.faiss: not an index that FAISS can read"):
             FaissVectors(tmp_path / "bad.faiss")
-
-
-@pytest.mark.parametrize("blocks", [(), (3,), (1, 150, 7)])
-def test_what_is_written_comes_back(tmp_path: Path, matrix: NDArray[np.float32], blocks: tuple[int, ...]) -> None:
-    made, place = FlatVectors(DIMENSION), 0
-    for size in blocks:
-        made.add(matrix[place : place + size])
-        place += size
-    made.write(tmp_path / "mine.faiss")
-    vectors = FaissVectors(tmp_path / "mine.faiss")
-    assert (vectors.count, vectors.dimension, vectors.kind) == (place, DIMENSION, "IndexFlatIP")
-    assert np.array_equal(vectors.rows(range(place)), matrix[:place])

@@ -178,7 +178,7 @@ class Folders(ChangingFolder):
         # What was elsewhere is there still, unless its file is gone and it was found again here.
         for source, text in elsewhere.items():
             assert held.get(source) == text or (not Path(source).exists() and text in there.values())
-        assert done(self.shelf, path, allow_empty=True).changes == ()
+        assert done(self.shelf, path, allow_empty=True).changes == []
 
     def texts(self) -> dict[str, str]:
         held = {document.source or "": document.text for document, _ in self.shelf.committed.values()}

@@ -99,7 +99,7 @@ def _remarks(report: "Report") -> Iterator[str]:
         yield f"and {more.total():,} more that failed: {_format_counts(more.items())}"
     yield from (f"passed over {path} ({why})" for path, why in report.skipped_names[:_NAMED])
     if report.skipped > _NAMED:
-        yield f"passed over {report.skipped:,} in all: {_format_counts(report.skipped_why)}"
+        yield f"passed over {report.skipped:,} in all: {_format_counts(report.skipped_why.items())}"
     for name, pages in report.recognised[:_NAMED]:
         yield f"{name}: text of scanned pages recognised (OCR; may have errors or gaps): {pages}"
     if len(report.recognised) > _NAMED:
@@ -109,7 +109,7 @@ def _remarks(report: "Report") -> Iterator[str]:
 
 
 def _format_counts(counts: Iterable[tuple[str, int]]) -> str:
-    most = sorted(counts, key=lambda count: -count[1])
+    most = sorted(counts, key=lambda count: (-count[1], count[0]))
     shown = "; ".join(f"{number:,} × {why}" for why, number in most[:_NAMED])
     return shown + ("; …" if len(most) > _NAMED else "")
 

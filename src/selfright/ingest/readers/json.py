@@ -1,15 +1,31 @@
-"""JSON: a list of documents; or records and settings, in which each value stands with its name."""
+"""JSON: a list of documents; or records and settings, in which each value stands with its name.
 
+JSON Lines, a document a row, are read row by row, so that the file may be of any size.
+"""
+
+import codecs
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
+from selfright.domain.encodings import is_korean
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.csv import table_documents
-from selfright.ingest.readers.rows import ROWS, documents, holds_more, plain, record_id
+from selfright.ingest.readers.rows import (
+    MOST_VALUES,
+    ROWS,
+    TOO_MANY,
+    BadRow,
+    Row,
+    documents,
+    holds_more,
+    plain,
+    record_id,
+)
 from selfright.ingest.readers.tables import plain_rows, tables
 
 _MEDIA_TYPE = "application/json"
@@ -26,11 +42,19 @@ _CELL_LENGTH = 200
 _LIST_LENGTH = 60  # of a member of a list that stands with others on one line
 _MOST_COLUMNS = 50
 _BETWEEN = " – "
+_CHUNK = 2**20
+_NAMING = {"_id", "id", "title"}
+_SEEN_ROWS = 100  # by which it is told whether rows of JSON Lines have a text
 
 Record = Mapping[str, Any]
 
 
 def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
+    """The documents of a JSON file, or of JSON Lines."""
+    yield from _read_whole(file) if file.path.suffix.lower() == ".json" else _read_lines(file)
+
+
+def _read_whole(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     """A document for each object of a list (or of ``{"documents": […]}``) with ``text``; else one document.
 
     In that, records with the same names are a table, others are sections. Of a long list of these each is a document.
@@ -190,3 +214,51 @@ def _lines(path: tuple[str, ...], value: Any) -> Iterator[str]:
 
 def _with_label(label: str, text: str) -> str:
     return f"{label}: {text}" if label else text
+
+
+def _read_lines(file: SourceFile) -> Iterator[Document | UnreadableFile]:
+    """A document for each row, an error for each row that is none; a row over ``limits.row_bytes`` is never held.
+
+    Where none of the first rows has a ``text`` they are records, in which each value stands with its name.
+    """
+    numbered = rows(file)
+    seen = list(islice(numbered, _SEEN_ROWS))
+    objects = [row for _, row in seen if isinstance(row, dict)]
+    are_records = any(row.keys() - _NAMING for row in objects) and not any("text" in row for row in objects)
+    every: Iterator[Row] = chain(seen, numbered)
+    if are_records:
+        every = ((n, record_row(file, n, row) if isinstance(row, dict) and row else row) for n, row in every)
+    yield from documents(file, every)
+
+
+def rows(file: SourceFile) -> Iterator[Row]:
+    """The numbered rows but blank ones; a ``BadRow`` for what is no JSON or longer than ``limits.row_bytes``."""
+    number, limit = 0, file.limits.row_bytes
+    with file.open() as handle:
+        while line := handle.readline(limit + 1):
+            number += 1
+            if len(line) > limit and not line.endswith(b"\n"):
+                del line
+                while (piece := handle.readline(_CHUNK)) and not piece.endswith(b"\n"):
+                    pass
+                yield number, BadRow(f"longer than {limit:,} bytes; split it into several documents")
+            elif number == 1 and (b"\0" in line[:4] or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))):
+                yield number, BadRow("the file is UTF-16, but JSON Lines are UTF-8; save it as UTF-8")
+                return
+            elif line.strip():
+                yield number, _parse(line.removeprefix(codecs.BOM_UTF8))
+
+
+def _parse(line: bytes) -> Any:
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        if not is_korean(line):
+            return BadRow("neither UTF-8 nor Korean code page 949; save the file as UTF-8")
+        text = line.decode("cp949")
+    try:
+        return BadRow(TOO_MANY) if holds_more(text, MOST_VALUES) else json.loads(text)
+    except RecursionError:
+        return BadRow("nested too deeply to be a document")
+    except ValueError as error:
+        return BadRow(f"not JSON ({error}); expected one object a line")

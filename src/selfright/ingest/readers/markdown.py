@@ -89,7 +89,13 @@ _LONGEST = 1_000  # characters of a title, marks and all
 
 
 def read(file: SourceFile) -> Iterator[Document]:
-    """One document; its title is its first ``# heading``, else the title in its front matter."""
+    """One document; its title is its first ``# heading``, else the title in its front matter.
+
+    Plain text comes exactly as it stands, called by the file's name.
+    """
+    if file.path.suffix.lower() == ".txt":
+        yield file.document(file.read_text(), file.stem)
+        return
     front, rest = split_front_matter(file.read_text().replace("\r\n", "\n").replace("\r", "\n"))
     text = visible_text(_one_form(rest))
     named = _NAMED.search(front)

@@ -1,9 +1,13 @@
-"""Hangul documents (HWPX, KS X 6101): headings, paragraphs, tables, boxes and notes in reading order."""
+"""Hangul documents: headings, paragraphs, tables, boxes and notes in reading order.
+
+HWPX (KS X 6101) is read here, what Hangul wrote before (version 5, ``.hwp``) by an optional library.
+"""
 
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from lxml import etree
 from lxml.etree import _Element
@@ -11,10 +15,13 @@ from lxml.etree import _Element
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup, packed
-from selfright.ingest.readers.tables import Cell, tables
+from selfright.ingest.readers.tables import Cell, plain_rows, tables
+
+if TYPE_CHECKING:
+    from hwp2md import Block
 
 _KIND = ("Hangul document", ".hwpx")
-_MEDIA_TYPE = "application/hwp+zip"
+_HWP, _HWPX = "application/x-hwp", "application/hwp+zip"
 _SECTION = re.compile(r"Contents/section(\d+)\.xml")
 _OUTLINE = re.compile(r"(?:개요|outline)\s*(\d+)", re.IGNORECASE)
 _TITLE_STYLES = ("제목", "title")
@@ -29,6 +36,10 @@ _NOT_SHOWN = frozenset(("header", "footer", "hiddenComment", "pageNum", "memo"))
 
 def read(file: SourceFile) -> Iterator[Document]:
     """One document; its title is the one in its properties, else its first heading."""
+    yield _read_older(file) if file.path.suffix.lower() == ".hwp" else _read_newer(file)
+
+
+def _read_newer(file: SourceFile) -> Document:
     archive = packed.archive_of(file, _KIND)
     try:
         with zipfile.ZipFile(archive) as parts:
@@ -48,7 +59,7 @@ def read(file: SourceFile) -> Iterator[Document]:
         raise packed.unreadable(file, _KIND, error) from error
     if not sections:
         raise packed.unreadable(file, _KIND, "there are no sections in it")
-    yield file.document(text, title or markup.first_heading(text), _MEDIA_TYPE)
+    return file.document(text, title or markup.first_heading(text), _HWPX)
 
 
 def _name(element: _Element) -> str:
@@ -150,3 +161,44 @@ def _visible(paragraph: _Element) -> str:
             for sign in text:
                 pieces += [_SIGNS.get(_name(sign), ""), sign.tail or ""]
     return "".join(pieces)
+
+
+def _read_older(file: SourceFile) -> Document:
+    """Called by its first heading; a note stands where the library puts it.
+
+    A merged cell counts for one place only: the library does not say how far it reaches.
+    """
+    try:
+        import hwp2md
+        from hwp2md.convert import read_blocks
+    except ImportError as error:
+        raise file.refuse('Hangul files (.hwp) need: pip install "selfright[hwp]"; or save it as .hwpx') from error
+    data = file.read_bytes()
+    if data.startswith(b"PK"):  # of the newer kind under the older name, which Hangul opens as well
+        return _read_newer(file)
+    if not data.startswith(packed.OLD):
+        raise packed.unreadable(file, _KIND, "its content is of another kind")
+    try:
+        text = markup.join_blocks(block for found in read_blocks(data) for block in _read_block(found))
+    except (hwp2md.EncryptedDocumentError, hwp2md.DrmProtectedError) as error:
+        raise file.refuse("it is protected by a password; save it without one") from error
+    except Exception as error:  # hostile files make the library fail in more ways than can be named
+        raise packed.unreadable(file, _KIND, error) from error
+    return file.document(text, markup.first_heading(text), _HWP)
+
+
+def _read_block(block: "Block") -> Iterator[markup.Block]:
+    from hwp2md import Note, Paragraph, Table
+
+    if isinstance(block, Table):
+        yield from tables(plain_rows(block.rows))
+    elif isinstance(block, Note):
+        for paragraph in block.paragraphs:
+            yield from _read_block(paragraph)
+    elif isinstance(block, Paragraph):
+        if block.level:
+            yield "heading", markup.heading(block.level, block.text)
+        elif block.list_info is None:
+            yield "paragraph", markup.clean_lines(block.text)
+        else:
+            yield "list", markup.number_item(block.list_info.label, block.text, block.list_info.depth)
