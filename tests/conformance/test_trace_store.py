@@ -97,7 +97,7 @@ def test_a_trace_is_found_by_the_beginning_of_its_id_with_its_recording(made: Ma
     assert (found, lines) == (trace(0x1234), [{"a": "\0 \ud800"}, {"b": "한"}])
     assert store.find(" 1234AB ", ALL)[0] == store.find("1234abcd", ALL)[0] == trace(0x1234ABCD)
     store.write(trace(0x12349999))
-    with pytest.raises(InputError, match=r"2 traces begin with '1234'.*several"):
+    with pytest.raises(InputError, match=r"2 traces begin with '1234'; give more digits"):
         store.find("1234", ALL)
 
 

@@ -87,7 +87,7 @@ def check_question(question: object) -> str:
     # Places of facts are counted in the message, and the same message has to be the same question.
     question = readable(question).strip()
     if not question:
-        raise InputError("the question is empty; ask something, for example: What is this about?")
+        raise InputError("the text is empty; give a question, or words to search for")
     if len(question) > MAX_QUESTION_CHARACTERS:
         raise InputError(
             f"the question has {len(question):,} characters; at most {MAX_QUESTION_CHARACTERS:,} are taken. "

@@ -155,7 +155,7 @@ class TraceStore:
         if start in ids or len(ids) == 1:
             return start if start in ids else ids[0]
         if ids:
-            raise InputError(f"{len(ids)} traces begin with '{start}', and several cannot be meant; give more digits")
+            raise InputError(f"{len(ids)} traces begin with '{start}'; give more digits")
         raise _not_found(start)
 
 
