@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Literal
 
 import streamlit as st
 
@@ -29,24 +28,12 @@ def main() -> None:
     if keeps_profiles(mind):
         pages.insert(2, st.Page(show_profile, title=words["profile"], icon=":material/person:", url_path="profile"))
     chosen = st.navigation(pages, position="top")
-    st.set_page_config(initial_sidebar_state=_side_bar(mind, chosen.url_path))
     st.html(STYLE + (WIDE if chosen.url_path in ("", "chat") else NARROW))
     say_in(mind.language)
     act()
     _choose_language(mind)
     say_once(mind)
     chosen.run()
-
-
-def _side_bar(mind: Memory, page: str) -> Literal["auto", "collapsed"]:
-    """How the side bar is to be: folded away on a phone, where it lies over the page that was just chosen.
-
-    Both states mean that there; Streamlit obeys when it hears another one than before.
-    """
-    if page != mind.page and "Mobi" in st.context.headers.get("User-Agent", ""):
-        mind.folded = not mind.folded
-    mind.page = page
-    return "collapsed" if mind.folded else "auto"
 
 
 def _choose_language(mind: Memory) -> None:

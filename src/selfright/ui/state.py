@@ -118,8 +118,6 @@ class Memory:
     on_text: str = ""
     titles: dict[tuple[str, float], str] = field(default_factory=dict)
     uploads: int = 0
-    page: str = ""
-    folded: bool = False
     pending: str = ""
     deleting: str = ""
     go_to: str = ""
