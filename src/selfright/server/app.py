@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -15,21 +15,23 @@ from starlette.responses import Response
 
 from selfright.background import FairThreads
 from selfright.domain.errors import IndexNotFound, SelfrightError
+from selfright.flow.presets import PRESETS
 from selfright.processes import usable_cpus
 from selfright.server.admission import Limits, RateLimit, limits_of
 from selfright.server.authentication import Authenticator, AuthMiddleware
 from selfright.server.errors import DOCUMENTED, Refused, unusable_body
 from selfright.server.keys import Keys, open_keys
+from selfright.server.metrics import CONTENT_TYPE
 from selfright.server.middleware import BodyLimit, Envelope, refusal_for
-from selfright.server.routes import ask, documents, health, openai, user_data
+from selfright.server.routes import ask, documents, openai, user_data
 from selfright.server.routes.documents import remove_leftovers
-from selfright.server.service import Service, in_thread
+from selfright.server.service import Service, caller_of, in_thread, service_of
+from selfright.wire.user_data import WhoReply
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
-_ROUTERS = tuple(each.router for each in (ask, documents, user_data, openai, health))
 _CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 415: "unsupported_media_type"}
 
 
@@ -78,8 +80,8 @@ def create_app(
         exception_handlers=dict.fromkeys((RequestValidationError, HTTPException, SelfrightError), _reply_to),
     )
     app.state.service = service
-    for router in _ROUTERS:
-        app.include_router(router)
+    for each in (ask.router, documents.router, user_data.router, openai.router, router):
+        app.include_router(each)
     if agents:
         app.routes.append(over_http(agents))
     return app
@@ -111,3 +113,46 @@ async def _reply_to(request: Request, error: Exception) -> Response:
         code = _CODES.get(error.status_code, "bad_request")
         return Refused(error.status_code, code, message, headers=error.headers).response()
     return refusal_for(error, request.scope["state"]["request_id"]).response()
+
+
+router = APIRouter(tags=["service"])
+
+
+@router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """Whether the process is alive."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+async def readyz(request: Request) -> dict[str, str]:
+    """Whether turns can be taken now: not when index or database cannot be read."""
+    await service_of(request).readiness.check()
+    return {"status": "ok"}
+
+
+@router.get(
+    "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+)
+async def metrics(request: Request) -> Response:
+    """Counts and times in Prometheus' text format; needs an admin's key where there are keys."""
+    if not caller_of(request).admin:
+        raise Refused(403, "admin_only", "this needs an admin's key; ask the operator for one")
+    return Response(service_of(request).metrics.text(), media_type=CONTENT_TYPE)
+
+
+@router.get("/v1/me", response_model=WhoReply)
+async def me(request: Request) -> Any:
+    """Who the caller is to the service, and what it offers."""
+    caller, selfright = caller_of(request), service_of(request).selfright
+    settings = selfright.settings
+    return {
+        "user": caller.user,
+        "admin": caller.admin,
+        "collections": list(caller.collections),
+        "presets": list(PRESETS),
+        "default_preset": settings.preset,
+        "version": version("selfright"),
+        "profiles": bool(selfright.profile_kinds()),
+        "model": selfright.has_model,
+    }
