@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from selfright.evals.aggregation import aggregate, measure_row
-from selfright.evals.intervals import compare, estimate, ladder
+from selfright.evals.aggregation import aggregate, compare, estimate, ladder, measure_row
 from selfright.evals.measures import STANDARD
 from selfright.evals.reading import Question
 from selfright.evals.results import DataSet, IndexFacts, Judgement, Pass, Row, RunResult, Study, Turn, Value, Visit

@@ -12,8 +12,8 @@ from typing import Any
 from selfright.api.selfright import Selfright
 from selfright.domain.errors import MissingExtra, UsageError
 from selfright.domain.passages import Hit, Ranked
+from selfright.evals.aggregation import compare, estimate
 from selfright.evals.beir import JudgedQuery, RetrievalSet
-from selfright.evals.intervals import compare, estimate
 from selfright.evals.results import Row, RunResult, Study, Value
 from selfright.evals.running import index_facts, now, versions
 from selfright.storage.files import write_atomically

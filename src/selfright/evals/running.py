@@ -13,8 +13,7 @@ from selfright.api.selfright import Selfright
 from selfright.domain.chat import Job
 from selfright.domain.errors import SelfrightError
 from selfright.domain.traces import Judge
-from selfright.evals.aggregation import aggregate, measure_row
-from selfright.evals.intervals import compare, ladder
+from selfright.evals.aggregation import aggregate, compare, ladder, measure_row
 from selfright.evals.measures import STANDARD, Metric
 from selfright.evals.reading import Question, QuestionSet
 from selfright.evals.results import IndexFacts, Kind, Row, RunResult, Study, adapter

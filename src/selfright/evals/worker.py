@@ -6,7 +6,7 @@ A turn becomes a record with all that metrics and reports need, and no object of
 import logging
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from itertools import chain, repeat
@@ -17,11 +17,10 @@ from selfright.domain.answers import Iteration
 from selfright.domain.errors import SelfrightError, StoreError, UsageError
 from selfright.domain.judgements import Evaluation
 from selfright.domain.traces import Examined, WatchedPass
-from selfright.evals.aggregation import retrieved_gold
 from selfright.evals.reading import Question
-from selfright.evals.results import Judgement, Pass, Row, Turn, Visit, adapter
+from selfright.evals.results import Judgement, Pass, Retrieved, Row, Turn, Visit, adapter
 from selfright.evals.systems import System
-from selfright.evals.words import normalize
+from selfright.evals.words import gold_in, has_gold, normalize, spoken_text
 from selfright.processes import receive, send
 
 BROUGHT = 0.75
@@ -48,6 +47,24 @@ def record(examined: Examined, question: Question) -> Turn:
         notes=answer.notes,
         judge_calls=examined.judge_cost.llm_calls,
         held=retrieved_gold(examined, question),
+    )
+
+
+def retrieved_gold(examined: Examined, question: Question) -> Retrieved | None:
+    """Which steps of a watched turn had a gold answer; None for a question without one."""
+    if question.answerable is False or not has_gold(question):
+        return None
+    passes = examined.passes
+
+    def has_texts(texts: Iterable[str]) -> bool:
+        return any(gold_in(text, question) for text in dict.fromkeys(texts))
+
+    return Retrieved(
+        found=has_texts(passage.text for one in passes for passage in one.found),
+        looked=has_texts(passage.text for one in passes for passage in (*one.passages, *one.graded)),
+        strips=has_texts(strip for one in passes for strip in one.strips),
+        draft=has_texts(spoken_text(one.draft) for one in passes),
+        final=has_texts([spoken_text(examined.final)]),
     )
 
 

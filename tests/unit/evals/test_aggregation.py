@@ -2,8 +2,7 @@
 
 import pytest
 
-from selfright.evals.aggregation import abstention, aggregate
-from selfright.evals.intervals import compare, ladder
+from selfright.evals.aggregation import abstention, aggregate, compare, ladder
 from selfright.evals.results import Row, RunResult
 from tests.support.studies import judgement, row, turn
 

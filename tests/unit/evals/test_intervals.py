@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from selfright.evals.intervals import difference, estimate, holm, quantiles
+from selfright.evals.aggregation import difference, estimate, holm, quantiles
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_others() -> None:

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from selfright.domain.answers import Citation
-from selfright.evals.aggregation import aggregate
-from selfright.evals.intervals import compare
+from selfright.evals.aggregation import aggregate, compare
 from selfright.evals.results import FORM, DataSet, IndexFacts, RunResult, Study, dump_study
 from selfright.evals.writing import redact, write
 from tests.support.studies import one_pass, read_study, row, turn
