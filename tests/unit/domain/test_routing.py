@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from selfright import Selfright
-from selfright.domain.errors import InputError
+from selfright.domain.errors import UsageError
 from selfright.domain.routing import collection_name
 from selfright.ingest.syncing import SyncOptions
 from selfright.server.keys import make_key
@@ -17,7 +17,7 @@ UNSEEN = ["a\0b", "a\nb", "a\r\nb", "a\u202eb", "a\u200bb", "a\u2066b", "a\ufeff
 
 @pytest.mark.parametrize("name", UNSEEN)
 def test_invisible_characters_are_named(name: str) -> None:
-    with pytest.raises(InputError, match=r"U\+[0-9A-F]{4}"):
+    with pytest.raises(UsageError, match=r"U\+[0-9A-F]{4}"):
         collection_name(name)
 
 
@@ -32,13 +32,13 @@ def test_every_door_asks(name: str, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"home": tmp_path / "home", "index": tmp_path / "index", "embedder": "none"}
     with Selfright.open(**settings) as selfright:
         for door in (selfright.add, selfright.sync):
-            with pytest.raises(InputError):
+            with pytest.raises(UsageError):
                 door(tmp_path / "a.md", collection=name)
-        with pytest.raises(InputError):
+        with pytest.raises(UsageError):
             take_in(selfright, tmp_path / "a.md", "a.md", collection=name)
-        with pytest.raises(InputError):
+        with pytest.raises(UsageError):
             selfright.describe_collection(name, "Letters.")
-    with pytest.raises(InputError):
+    with pytest.raises(UsageError):
         SyncOptions(name)
-    with pytest.raises(InputError):
+    with pytest.raises(UsageError):
         make_key("ann", name, admin=False, note="")
