@@ -1,7 +1,7 @@
 """From passages to what the catalogue stores of them: terms, and vectors that are computed only once."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -39,6 +39,10 @@ class VectorRows(Protocol):
 
     def append(self, matrix: "NDArray[np.float32]") -> Sequence[VectorRow]:
         """Stores new ones."""
+
+
+Prepare = Callable[[VectorRows], "list[tuple[Document, list[PassageRow]]]"]
+"""Makes a batch ready to be stored; new vectors go into what it is given."""
 
 
 class BatchVectors:

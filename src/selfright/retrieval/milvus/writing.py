@@ -33,7 +33,7 @@ from selfright.retrieval.milvus.layout import (
 )
 from selfright.retrieval.milvus.reading import IndexReader
 from selfright.retrieval.milvus.server import Server
-from selfright.retrieval.preparing import BatchVectors
+from selfright.retrieval.preparing import BatchVectors, Prepare
 from selfright.retrieval.records import PassageRow, id_hash
 
 _MOST_WAITING = 20_000  # passages; more are written before the commit is asked for
@@ -67,7 +67,7 @@ class Writing:
         self._held = False
 
     @contextmanager
-    def step(self) -> Iterator[None]:
+    def _step(self) -> Iterator[None]:
         """Holds the writer's lock from the first change on."""
         first = not self._held
         if first and not self._server.writer.acquire(blocking=False):
@@ -86,32 +86,34 @@ class Writing:
             if not self._waiting:
                 self._release()
 
-    def put(self, batch: Sequence[tuple[Document, Sequence[PassageRow]]], vectors: BatchVectors) -> None:
+    def put(self, prepare: Prepare) -> None:
         """Takes documents; a part of those that wait is written when there are too many."""
-        ready = {}
-        for document, passages in batch:
-            head_of(document, len(passages), 0)  # raises for what Milvus cannot keep
-            ready[document.id] = document, [self._row(found, vectors) for found in passages]
-        self._check_ids(ready)
-        self._waiting.put |= ready
-        if self._waiting.passages > _MOST_WAITING:
-            self._write()
+        with self._step():
+            vectors, ready = BatchVectors(), {}
+            for document, passages in prepare(vectors):
+                head_of(document, len(passages), 0)  # raises for what Milvus cannot keep
+                ready[document.id] = document, [self._row(found, vectors) for found in passages]
+            self._check_ids(ready)
+            self._waiting.put |= ready
+            if self._waiting.passages > _MOST_WAITING:
+                self._write()
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Takes documents out; those that were there."""
-        id_hashes = {id_hash(document_id): document_id for document_id in document_ids}
-        stored = {id_hashes[row["key"]] for row in self._server.get("documents", list(id_hashes), ["key"])}
-        waiting = self._waiting
-        there = [
-            name
-            for name in id_hashes.values()
-            if name in waiting.put or (name in stored and name not in waiting.removed)
-        ]
-        for name in there:
-            waiting.put.pop(name, None)
-            if name in stored:
-                waiting.removed[name] = None
-        return there
+        with self._step():
+            id_hashes = {id_hash(document_id): document_id for document_id in document_ids}
+            stored = {id_hashes[row["key"]] for row in self._server.get("documents", list(id_hashes), ["key"])}
+            waiting = self._waiting
+            there = [
+                name
+                for name in id_hashes.values()
+                if name in waiting.put or (name in stored and name not in waiting.removed)
+            ]
+            for name in there:
+                waiting.put.pop(name, None)
+                if name in stored:
+                    waiting.removed[name] = None
+            return there
 
     def commit(self) -> None:
         """Writes what waits."""
@@ -126,9 +128,15 @@ class Writing:
         self._waiting = _Waiting()
         self._release()
 
+    def close(self) -> None:
+        """Forgets what waits, and closes the reader."""
+        self.discard()
+        self._reader.close()
+
     def describe(self, said: Sequence[str]) -> None:
         """Keeps what the operator says of a collection."""
-        write_about(self._server, {f"collection:{id_hash(said[0])}": json.dumps(said)})
+        with self._step():
+            write_about(self._server, {f"collection:{id_hash(said[0])}": json.dumps(said)})
 
     def tidy(self) -> None:
         """Removes what a commit that was cut off left, and counts everything anew."""

@@ -1,7 +1,6 @@
 """Writes an index in PostgreSQL: one transaction from the first change to the commit, on a connection of its own."""
 
 import logging
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -13,12 +12,14 @@ from selfright.domain.passages import Document
 from selfright.retrieval.postgres.copying import Vectors, copy_documents, copy_passages, copy_vectors
 from selfright.retrieval.postgres.reading import EXACT_MOST
 from selfright.retrieval.postgres.schema import GRAPH, WriterLock, explain_errors, term_as_kept
+from selfright.retrieval.preparing import Prepare
 from selfright.retrieval.records import PassageRow
 from selfright.storage.postgres import Connection, PostgresDatabase
-from selfright.storage.postgres_address import encode
+from selfright.storage.postgres_address import encode, encode_row
 
 _log = logging.getLogger(__name__)
 
+_WRITTEN = 250  # documents written at a time
 _KNOWN_TERMS = 500_000
 _VACUUM_FROM = 0.1  # share of the passages that changed
 _BUILD_MEMORY = "512MB"
@@ -41,66 +42,84 @@ class Writing:
         self._dimension = dimension
         self._lock = WriterLock(database)
         self._connection: Connection | None = None
-        self._held = threading.RLock()
         self._pending = False
         self._lost = False
         self._changed = 0
         self._counts: Counter[int] = Counter()  # changes of document frequency by term, not yet written
         self._terms: dict[str, int] = {}
 
-    @contextmanager
-    def step(self) -> Iterator[Connection]:
-        """A part of the transaction that happens wholly or not at all; raises ``IndexBusy`` for a second writer."""
-        with self._held:
-            if self._lost:
-                raise self._connection_lost()
-            connection = self._open_transaction()
-            counts = self._counts.copy()
-            try:
-                with explain_errors(self._database), connection.transaction():
-                    yield connection
-            except BaseException:
-                self._counts, self._terms = counts, {}
-                if connection.closed:
-                    self._lost = self._pending
-                    self._drop()
-                elif not self._pending:
-                    self._end("ROLLBACK")
-                raise
-            self._pending = True
+    def put(self, prepare: Prepare) -> None:
+        """Stores documents in the place of those with the same ids."""
+        with self._step() as connection:
+            vectors = Vectors(connection, self._dimension)
+            ready = prepare(vectors)
+            self._remove(connection, [document.id for document, _ in ready])
+            for start in range(0, len(ready), _WRITTEN):
+                self._insert(connection, ready[start : start + _WRITTEN], vectors)
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        """Takes documents out; those that were there."""
+        with self._step() as connection:
+            return self._remove(connection, document_ids)
+
+    def describe(self, said: Sequence[str]) -> None:
+        """Keeps what the operator says of a collection."""
+        with self._step() as connection:
+            connection.execute(
+                "INSERT INTO collections VALUES (%s, %s, %s, %s) ON CONFLICT (name) DO UPDATE SET "
+                "description = excluded.description, classes = excluded.classes, slots = excluded.slots",
+                encode_row(said),
+            )
 
     def commit(self) -> None:
-        """Makes the open transaction lasting and visible."""
-        with self._held:
-            lost, self._lost = self._lost, False
-            if lost:
-                raise self._connection_lost()
-            if not self._pending or self._connection is None:
-                return
-            try:
-                with explain_errors(self._database):
-                    self._write_counts(self._connection)
-                    self._connection.execute("COMMIT")
-                self._look_after(self._connection)
-            finally:
-                self._end("ROLLBACK" if self._in_transaction() else None)
+        """Makes the open transaction lasting and visible; the vectors' graph is made here, once they are many."""
+        lost, self._lost = self._lost, False
+        if lost:
+            raise self._connection_lost()
+        if not self._pending or self._connection is None:
+            return
+        try:
+            with explain_errors(self._database):
+                self._write_counts(self._connection)
+                self._connection.execute("COMMIT")
+            self._look_after(self._connection)
+        finally:
+            self._end("ROLLBACK" if self._in_transaction() else None)
 
     def discard(self) -> None:
-        """Forgets the open transaction."""
-        with self._held:
-            self._lost = False
-            if self._connection is not None:
-                self._end("ROLLBACK")
+        """Forgets the open transaction, and lets the next writer in."""
+        self._lost = False
+        if self._connection is not None:
+            self._end("ROLLBACK")
 
     def close(self) -> None:
         """Drops what is open."""
-        with self._held:
-            self._drop()
+        self._drop()
+
+    @contextmanager
+    def _step(self) -> Iterator[Connection]:
+        """A part of the transaction that happens wholly or not at all; raises ``IndexBusy`` for a second writer."""
+        if self._lost:
+            raise self._connection_lost()
+        connection = self._open_transaction()
+        counts = self._counts.copy()
+        try:
+            with explain_errors(self._database), connection.transaction():
+                yield connection
+        except BaseException:
+            self._counts, self._terms = counts, {}
+            if connection.closed:
+                self._lost = self._pending
+                self._drop()
+            elif not self._pending:
+                self._end("ROLLBACK")
+            raise
+        self._pending = True
 
     # Within a step
 
-    def insert(
-        self, connection: Connection, batch: Sequence[tuple[Document, Sequence[PassageRow]]], vectors: "Vectors"
+    def _insert(
+        self, connection: Connection, batch: Sequence[tuple[Document, Sequence[PassageRow]]], vectors: Vectors
     ) -> None:
         """Stores documents whose ids are free."""
         copy_documents(connection, [(document, len(passages)) for document, passages in batch])
@@ -123,8 +142,7 @@ class Writing:
         self._count(connection, passages, lengths)
         self._changed += len(prepared)
 
-    def remove(self, connection: Connection, document_ids: Sequence[str]) -> list[str]:
-        """Takes documents out; those that were there."""
+    def _remove(self, connection: Connection, document_ids: Sequence[str]) -> list[str]:
         wanted = {encode(document_id): document_id for document_id in document_ids}
         rows = connection.execute("DELETE FROM documents WHERE id = ANY(%s) RETURNING id", (list(wanted),)).fetchall()
         gone = [row[0] for row in rows]

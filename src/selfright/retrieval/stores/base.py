@@ -1,9 +1,12 @@
 """What every store does alike."""
 
 import json
+import secrets
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, Self
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
@@ -11,9 +14,10 @@ from selfright.domain.ports import Embedder, TermLexicon, TermStatistics, Tokeni
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities, Contents, Store
 from selfright.retrieval.fusion import Fusion, fusion_named
-from selfright.retrieval.preparing import Preparer
+from selfright.retrieval.locations import Location
+from selfright.retrieval.preparing import Batch, GivenVectors, Preparer, embedder_name
 from selfright.retrieval.records import IndexCounts, sort_counts
-from selfright.retrieval.schema import IndexMeta
+from selfright.retrieval.schema import ExistingEmbedder, IndexMeta, local_embedder, resolve_embedder
 from selfright.retrieval.search_request import FusedSearch, SearchRequest, Task
 
 if TYPE_CHECKING:
@@ -128,3 +132,93 @@ class StoreBase(FusedSearch, Store, ABC):
             cannot=self.abilities.missing,
             without_vectors=waiting,
         )
+
+
+class ServerStore(StoreBase):
+    """A store that a server keeps, where one thread at a time writes."""
+
+    def __init__(self, server: Any, meta: IndexMeta, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
+        self._server, self._changing = server, threading.RLock()
+        self._reader, self._writing = self._sides(meta.dimension)
+        super().__init__(meta, self._reader, self._reader, tokenizer, embedder)
+
+    @classmethod
+    def open(
+        cls,
+        place: Location,
+        tokenizer: Tokenizer,
+        embedder: Embedder | ExistingEmbedder | None,
+        *,
+        create: bool = False,
+    ) -> Self:
+        """The index at ``place``; with ``create`` it is made where there is none.
+
+        Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex``, ``IndexBusy`` or ``StoreUnavailable``.
+        """
+        new = None
+        if create:
+            made_with = embedder_name(local_embedder(embedder))
+            new = IndexMeta(secrets.token_hex(16), tokenizer.name, *made_with)
+        server = cls._connect(place, create=create)
+        try:
+            meta = cls._open_or_create(server, new)
+            return cls(server, meta, tokenizer, resolve_embedder(meta, place.shown, tokenizer, embedder))
+        except BaseException:
+            server.close()
+            raise
+
+    @classmethod
+    def read_meta(cls, place: Location) -> IndexMeta:
+        """How the index at ``place`` was made. Raises as ``open`` does."""
+        with closing(cls._connect(place, create=False)) as server:
+            return cls._open_or_create(server, None)
+
+    @classmethod
+    @abstractmethod
+    def _connect(cls, place: Location, *, create: bool) -> Any: ...
+
+    @classmethod
+    @abstractmethod
+    def _open_or_create(cls, server: Any, new: IndexMeta | None) -> IndexMeta: ...
+
+    @abstractmethod
+    def _sides(self, dimension: int) -> tuple[Any, Any]:
+        """What reads, and what writes."""
+
+    def close(self) -> None:
+        """Lets go of the server; what was not committed is dropped."""
+        with self._changing:
+            self._writing.close()
+            self._server.close()
+
+    def put(self, batch: Batch, vectors: GivenVectors | None = None) -> None:
+        """Adds documents with their passages; a document with the same id is replaced whole.
+
+        ``vectors`` are unit vectors by passage id that the index's embedder has made elsewhere; what is not among them
+        is embedded. Raises ``InputError`` for a passage that is not part of its document or that the server cannot
+        keep, ``IndexBusy`` when another writes, ``StoreUnavailable`` when the server goes away; nothing of the batch
+        is kept then.
+        """
+        with self._changing:
+            self._writing.put(lambda store: self._preparer.prepare(batch, store, vectors))
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        """Removes documents; gives back the ids that were there."""
+        with self._changing:
+            removed: list[str] = self._writing.remove(list(dict.fromkeys(document_ids)))
+            return removed
+
+    def discard(self) -> None:
+        """Forgets what was put and removed since the last commit."""
+        with self._changing:
+            self._writing.discard()
+
+    def commit(self) -> None:
+        """Makes what was put and removed lasting and visible."""
+        with self._changing:
+            self._writing.commit()
+        self._reader.refresh()
+
+    def _describe(self, said: Description) -> None:
+        with self._changing:
+            self._writing.describe(said)
