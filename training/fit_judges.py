@@ -24,8 +24,8 @@ from selfright.models.reader import PairNet, PairViews
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.abstain import SIGNALS as GROUNDS
 from selfright.roles.grade.features import COMPARED, FEATURES
+from selfright.roles.grade.model import SET_SIGNALS, names_of, set_signals
 from selfright.roles.grade.model import VARIANTS as GRADERS
-from selfright.roles.grade.model import names_of, set_names_of, set_signals
 from selfright.roles.scoring import log_odds
 from selfright.roles.selection import CLOSER, SIGNALS, VARIANTS
 from selfright.roles.similarity import SentenceSimilarity
@@ -233,7 +233,9 @@ def fit_grader(found: Sequence[Turn]) -> tuple[dict[str, Any], Sets, Array, list
             set_signals(p.tolist(), [dict(zip(FEATURES, row, strict=True)) for row in rows.tolist()])
             for p, rows in zip(chances, sets.rows, strict=True)
         ]
-        set_names = set_names_of(variant)
+        unknown = {f"most_{name}" for name in FEATURES if name not in names}
+        unknown |= set() if "cosine" in names else {"most_apart"}
+        set_names = tuple(name for name in SET_SIGNALS if name not in unknown)
         z = np.array([[signals[name] for name in set_names] for signals in of_sets])
         labels = np.array(sets.dataset)
         suff = Fitted.of(z[clear], holds[clear], sets.fold[clear], equal(labels[clear]), set_names)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from selfright.models.encoder import E5
 from selfright.models.files import tokenizer
 from selfright.retrieval.korean import CONTENT
-from selfright.retrieval.tokenizer import BilingualTokenizer, is_stop_word
+from selfright.retrieval.tokenizer import BilingualTokenizer, content_terms
 
 SETS = (
     *("tydiqa_ko_en", "nomiracl_ko_en", "klue_nli", "kobest_boolq", "question_class", "squad2", "clapnq"),
@@ -166,6 +166,11 @@ def translated(near: Array, rows: dict[str, list[int]], names: list[str]) -> dic
         scale = sum(weights.values()) ** 0.5
         found[term] = [(name, weight / scale) for name, weight in weights.items()]
     return found
+
+
+def is_stop_word(term: str) -> bool:
+    """Whether a term says nothing about what is looked for."""
+    return term not in content_terms([term, "passage"])
 
 
 def as_term(tokenizer: BilingualTokenizer, word: str, language: str) -> str:

@@ -13,6 +13,7 @@ _DECLARED = re.compile(
     r"|us-ascii|ascii|latin-?1|shift_?jis|euc-?jp|iso-2022-jp|gb2312|gbk|gb18030|big5|koi8-[ru]",
     re.IGNORECASE,
 )
+_META = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _KOREAN = re.compile(r"euc-?kr|ks_?c_?5601.*|ms949|windows-949", re.IGNORECASE)  # written in their superset
 _ZEROS, _MORE_ZEROS = 0.1, 2  # Korean text has them for its blanks, and elsewhere for a few syllables (가, 대, 저)
 _UNPRINTABLE = ("Cc", "Cn", "Co", "Cs")
@@ -43,6 +44,12 @@ def decode(data: bytes, *declared: str | None) -> str:
     if text is None:
         raise ValueError("its encoding could not be told")
     return text
+
+
+def encoding_of_page(data: bytes) -> str | None:
+    """The encoding that a page names in its head; None where it names none."""
+    found = _META.search(data[:4_096])
+    return found[1].decode("ascii") if found else None
 
 
 def is_korean(data: bytes) -> bool:

@@ -48,11 +48,6 @@ def content_terms(terms: Sequence[str], text: str = "") -> list[str]:
     return [term for term in terms if term not in _STOP_WORDS or term in names] or list(terms)
 
 
-def is_stop_word(term: str) -> bool:
-    """Whether a term says nothing about what is looked for."""
-    return term in _STOP_WORDS
-
-
 def _names(text: str) -> frozenset[str]:
     """Words, in lower case, with a capital that neither a sentence's beginning nor a headline explains."""
     words = list(_WORD.finditer(text))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from selfright.domain.encodings import decode
+from selfright.domain.encodings import decode, encoding_of_page
 from selfright.domain.errors import PageUnusable
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
@@ -33,7 +33,6 @@ MAX_CHARACTERS = 1_000_000
 MAX_ELEMENTS = 8_000
 _THOROUGH_ELEMENTS = 2_000  # trafilatura's second opinions cost the square of a page's length
 _LEAST_TEXT = "60"  # with fewer characters trafilatura gives up headings and tables
-_META = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -87,10 +86,10 @@ def _document(reply: Reply, text: str, title: str, date: str | None) -> Document
 def _html(text: str, reply: Reply) -> Document:
     from lxml import etree
 
-    root = _parse(text)
-    if root is None:
-        raise PageUnusable(f"the page of {reply.target.host} has no text")
-    etree.strip_elements(root, *_DROPPED, with_tail=False)
+    try:
+        root = _parse(text)
+    except (etree.LxmlError, ValueError):
+        raise PageUnusable(f"the page of {reply.target.host} has no text") from None
     elements = _shorten(root)
     from trafilatura import bare_extraction
 
@@ -112,17 +111,16 @@ def _html(text: str, reply: Reply) -> Document:
     return _document(reply, lines, page.title or "", page.date if past else None)
 
 
-def _parse(text: str) -> "HtmlElement | None":
+def _parse(text: str) -> "HtmlElement":
     from lxml import etree, html
 
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
-    try:
-        check_attributes(text.encode("utf-8", "replace"))
-        root = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
-        remove_unseen(root)
-        etree.strip_attributes(root, "style")  # trafilatura would judge by it once more
-    except (etree.LxmlError, ValueError):
-        return None
+    data = text.encode("utf-8", "replace")
+    check_attributes(data)
+    root = html.document_fromstring(data, parser=parser)
+    remove_unseen(root)
+    etree.strip_attributes(root, "style")  # trafilatura would judge by it once more
+    etree.strip_elements(root, *_DROPPED, with_tail=False)
     return root
 
 
@@ -153,8 +151,8 @@ def _config() -> Any:
 
 def _decode(reply: Reply) -> str:
     """The text; with gaps where its encoding cannot be told."""
-    declared = _META.search(reply.body[:4_096]) if reply.media_type in HTML else None
+    declared = encoding_of_page(reply.body) if reply.media_type in HTML else None
     try:
-        return decode(reply.body, reply.charset, declared[1].decode("ascii") if declared else None)
+        return decode(reply.body, reply.charset, declared)
     except ValueError:
         return reply.body.decode("utf-8", "replace")

@@ -15,31 +15,22 @@ from selfright.web.search import PageIndex, Split, passages_of
 
 log = logging.getLogger(__name__)
 
+_PAGES, _PAGE_BYTES, _CHARACTERS = 5_000, 1_000_000, 20_000_000
 _SUFFIXES = frozenset((".html", ".htm", ".md", ".markdown", ".txt"))
 
 
 class StaticWeb:
     """Searches the pages (HTML, Markdown, text) of a folder; port ``WebSearch``.
 
-    The folder is read once, at the first search, in a thread: at most ``max_pages`` pages of at most
-    ``max_page_bytes`` bytes, ``max_characters`` in all; what is over, or cannot be read, is left out and logged.
-    Raises ``SettingsError`` when the folder does not exist.
+    The folder is read once, at the first search, in a thread: at most 5,000 pages of at most 1 MB, 20 million
+    characters in all; what is over, or cannot be read, is left out and logged. Raises ``SettingsError`` when the folder
+    does not exist.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        read_page: Callable[[Path], Document],
-        split: Split,
-        tokenizer: Tokenizer,
-        max_pages: int = 5_000,
-        max_page_bytes: int = 1_000_000,
-        max_characters: int = 20_000_000,
-    ) -> None:
+    def __init__(self, folder: Path, read_page: Callable[[Path], Document], split: Split, tokenizer: Tokenizer) -> None:
         if not folder.is_dir():
             raise SettingsError(f"expected a folder of pages at {folder}, but there is none; check 'web_folder'")
         self._folder, self._read_page, self._split, self._tokenizer = folder, read_page, split, tokenizer
-        self._max_pages, self._max_page_bytes, self._max_characters = max_pages, max_page_bytes, max_characters
         self._lock = threading.Lock()
         self._index: PageIndex | None = None
 
@@ -60,7 +51,7 @@ class StaticWeb:
     def _pages(self) -> Iterator[list[Passage]]:
         urls: set[str] = set()
         characters = 0
-        for path in islice(self._paths(), self._max_pages):
+        for path in islice(self._paths(), _PAGES):
             try:
                 page = self._read_page(path)
             except InputError as error:
@@ -68,8 +59,8 @@ class StaticWeb:
                 continue
             url = _safe(page.url) or path.resolve().as_uri()
             characters += len(page.text)
-            if characters > self._max_characters:
-                log.warning("over %d characters: %s and what follows is left out", self._max_characters, path)
+            if characters > _CHARACTERS:
+                log.warning("over %d characters: %s and what follows is left out", _CHARACTERS, path)
                 return
             if url not in urls:
                 urls.add(url)
@@ -79,10 +70,10 @@ class StaticWeb:
         root = self._folder.resolve()
         for path in sorted(self._folder.rglob("*")):
             wanted = path.suffix.lower() in _SUFFIXES and path.is_file() and path.resolve().is_relative_to(root)
-            if wanted and path.stat().st_size <= self._max_page_bytes:
+            if wanted and path.stat().st_size <= _PAGE_BYTES:
                 yield path
             elif wanted:
-                log.warning("over %d bytes: the page %s is left out", self._max_page_bytes, path)
+                log.warning("over %d bytes: the page %s is left out", _PAGE_BYTES, path)
 
 
 def _safe(url: str | None) -> str | None:

@@ -27,7 +27,6 @@ from selfright.roles.calibration.measures import (
     aurc,
     brier,
     calibration_error,
-    coverage_at,
     quality,
     reliability,
     risk_coverage,
@@ -107,10 +106,6 @@ def test_the_curve_of_four_answers_by_hand() -> None:
     assert [(p.coverage, p.risk) for p in points] == [(0.25, 0.0), (0.75, pytest.approx(1 / 3)), (1.0, 0.5)]
     # In the tie half an error is expected at the first place: 0, 1/4, 1/3, 1/2.
     assert aurc([0.9, 0.7, 0.7, 0.1], [0, 1, 0, 1]) == pytest.approx((0 + 1 / 4 + 1 / 3 + 1 / 2) / 4)
-    best = coverage_at([0.9, 0.7, 0.7, 0.1], [0, 1, 0, 1], 0.4)
-    assert best is not None
-    assert (best.threshold, best.coverage) == (0.7, 0.75)
-    assert coverage_at([0.5], [1], 0.4) is None
 
 
 @given(PAIRS, st.randoms())

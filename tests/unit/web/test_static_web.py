@@ -9,6 +9,7 @@ import pytest
 
 from selfright.domain.errors import SettingsError, UnreadableFile
 from selfright.domain.passages import Document, Passage
+from selfright.web import static
 from selfright.web.static import StaticWeb
 from tests.support.web_rooms import Words
 
@@ -46,12 +47,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-Web = Callable[..., StaticWeb]
+Web = Callable[[], StaticWeb]
 
 
 @pytest.fixture
 def web(folder: Path) -> Web:
-    return lambda **bounds: StaticWeb(folder, read_page, split, Words(), **bounds)
+    return lambda: StaticWeb(folder, read_page, split, Words())
 
 
 def urls(web: StaticWeb, query: str, k: int = 5) -> list[str]:
@@ -83,13 +84,19 @@ def test_a_query_that_hardly_matches_finds_nothing(web: Web, query: str) -> None
     assert (finding.passages, finding.requests) == ((), 0)
 
 
-def test_what_is_over_the_bounds_is_left_out_and_said(web: Web, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
-        assert urls(web(max_page_bytes=60), "valve opens two bar") != ["https://x.example/valve"]
+def test_what_is_over_the_bounds_is_left_out_and_said(
+    web: Web, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with caplog.at_level(logging.WARNING), monkeypatch.context() as small:
+        small.setattr(static, "_PAGE_BYTES", 60)
+        assert urls(web(), "valve opens two bar") != ["https://x.example/valve"]
     assert "valve.html" in caplog.text
     assert "bad.txt" in caplog.text
-    assert urls(web(max_characters=10), "valve pump seal") == []
-    assert len(urls(web(max_pages=3), "valve pump seal water")) == 2
+    with monkeypatch.context() as small:
+        small.setattr(static, "_CHARACTERS", 10)
+        assert urls(web(), "valve pump seal") == []
+    monkeypatch.setattr(static, "_PAGES", 3)
+    assert len(urls(web(), "valve pump seal water")) == 2
 
 
 def test_the_folder_is_read_once_and_only_when_it_is_needed(folder: Path) -> None:

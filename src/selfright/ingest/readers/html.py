@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from lxml import etree, html
 from lxml.html import HtmlElement
 
+from selfright.domain.encodings import encoding_of_page
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
@@ -15,7 +16,6 @@ from selfright.ingest.readers.html_writer import HEADINGS, Writer, whole
 from selfright.ingest.readers.tables import Cell, tables
 from selfright.visibility.pruning import check_attributes, remove_unseen
 
-_DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _DROPPED = frozenset(
     "script style nav footer aside title noscript template svg math iframe object button select textarea input audio "  # noqa: SIM905 - quoted one by one they read worse
     "video canvas map dialog s strike del".split()
@@ -37,8 +37,7 @@ _MOST_CELLS = 65_534  # that a cell reaches over, as in HTML
 def read(file: SourceFile) -> Iterator[Document]:
     """One document; its title is the page's own (see ``_title``), its URL the canonical link."""
     data = file.read_bytes()
-    declared = _DECLARED.search(data[:4096])
-    root = _parse(file.decode(data, declared.group(1).decode("ascii") if declared else None), file)
+    root = _parse(file.decode(data, encoding_of_page(data)), file)
     text = markup.join_blocks(_blocks(root))
     yield file.document(text, _title(root), "text/html", _canonical(root))
 

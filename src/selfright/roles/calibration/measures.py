@@ -166,15 +166,6 @@ def aurc(scores: ArrayLike, wrong: ArrayLike) -> float:
     return total / len(s)
 
 
-def coverage_at(scores: ArrayLike, wrong: ArrayLike, risk: float) -> Point | None:
-    """The point of greatest coverage whose risk is at most ``risk``; None when there is none.
-
-    It is chosen on the rows it is measured on and so flatters: a promise for new rows is ``thresholds.certified``.
-    """
-    allowed = [point for point in risk_coverage(scores, wrong) if point.risk <= risk]
-    return max(allowed, key=lambda point: point.coverage, default=None)
-
-
 def _steps(s: Array, w: Array) -> tuple[Array, Array, Array]:
     """The different scores from the highest down, with the number of rows and of errors down to each."""
     values, place = np.unique(-s, return_inverse=True)

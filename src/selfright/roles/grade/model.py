@@ -44,15 +44,6 @@ def names_of(variant: str) -> tuple[str, ...]:
     return tuple(name for name in FEATURES if name not in (*COSINES, *READ) or name in VARIANTS[variant])
 
 
-def set_names_of(variant: str) -> tuple[str, ...]:
-    """The signals of sets that a variant counts."""
-    known = names_of(variant)
-    unknown = {f"most_{name}" for name in _MOST if name not in known} | (
-        {"most_apart"} if "cosine" not in known else set()
-    )
-    return tuple(name for name in SET_SIGNALS if name not in unknown)
-
-
 @dataclass(frozen=True, slots=True)
 class GraderModel:
     """``variants`` are named as in ``VARIANTS``; cosines are those of the encoder named ``embedder``, and readings
