@@ -10,14 +10,11 @@ from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Language, Origin, Passage, Refinement, Strip
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
+from selfright.flow.state import texts_in
 
 log = logging.getLogger(__name__)
 
 _FOREIGN = 1.6
-_NOT_REFINED = {
-    "en": "passages could not be cut down to what helps ({error}); they are used whole",
-    "ko": "필요한 부분만 추려 내지 못해({error}) 문단 전체를 썼습니다",
-}
 
 
 async def refine_hits(
@@ -31,7 +28,9 @@ async def refine_hits(
         return (replace(found, strips=strips, fell_back=found.fell_back or not strips) if lost else found), ()
     except RECOVERABLE_ERRORS as error:
         log.warning("the refiner failed: %s", type(error).__name__)
-        return Refinement(whole(hits), 0.0), (_NOT_REFINED[language].format(error=type(error).__name__),)
+        return Refinement(whole(hits), 0.0), (
+            texts_in(language)["notes"]["not_refined"].format(error=type(error).__name__),
+        )
 
 
 def whole(hits: Sequence[Hit]) -> tuple[Strip, ...]:

@@ -13,7 +13,7 @@ from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.tools import Tools
 from selfright.flow.finishing import broken_off
 from selfright.flow.presets import Preset
-from selfright.flow.state import AgentState
+from selfright.flow.state import AgentState, texts_in
 from selfright.flow.walk import Part, walk
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _without_mark(question: str) -> str:
 
 
 def _lacking(uncovered: tuple[str, ...], state: AgentState) -> list[str]:
-    words, evaluation = _WORDS[state["language"]], state.get("evaluation")
+    words, evaluation = texts_in(state["language"])["notes"], state.get("evaluation")
     if uncovered:
         return [words["lacking"].format(items=", ".join(uncovered[:_MOST_LACKING]))]
     if evaluation is None or state.get("abstained", False) or not evaluation.missing_info:
@@ -95,7 +95,7 @@ def _lacking(uncovered: tuple[str, ...], state: AgentState) -> list[str]:
 
 
 def _notes(draft: Draft, state: AgentState, meter: Meter) -> list[str]:
-    words = _WORDS[state["language"]]
+    words = texts_in(state["language"])["notes"]
     notes = [words["degraded"]] if meter.degraded else []
     if meter.troubles:
         counted = ", ".join(f"{_term(kind, state)} ×{times}" for kind, times in sorted(meter.troubles.items()))
@@ -117,41 +117,11 @@ def _term(name: str, state: AgentState) -> str:
     """What the meter counts, in the language of the question."""
     if state["language"] == "en":
         return name
-    return _KOREAN.get(name) or " ".join(_KOREAN.get(word, word) for word in name.split())
+    korean = texts_in("ko")["troubles"]
+    return korean.get(name) or " ".join(korean.get(word, word) for word in name.split())
 
 
 _MOST_LACKING = 6
-_KOREAN = {
-    "slots read by rules": "규칙으로 읽은 정보", "circuit open": "잦은 실패로 호출 중지", "unreachable": "연결 안 됨",
-    "timeout": "시간 초과", "failed": "실패", "status": "서버 오류", "rejected": "요청 거부", "refused": "답변 거절",
-    "unusable": "쓸 수 없는 응답", "answer": "(답변 작성)", "classify": "(질문 분류)", "grade": "(문단 평가)",
-    "strips": "(발췌)", "evaluate": "(답변 평가)", "rewrite": "(질의 작성)", "summarize": "(요약)",
-    "web_query": "(웹 검색어 작성)", "standalone": "(이어진 질문 완성)", "extract": "(정보 읽기)",
-}  # fmt: skip
-_WORDS = {
-    "en": {
-        "lacking": "not covered: {items}",
-        "unsure": "it is not certain that this answers the question",
-        "degraded": "the language model was unavailable for part of this answer; offline components were used",
-        "troubles": "what went wrong with the model: {troubles}",
-        "stands_in": "what the model wrote failed its checks; sentences of the documents are quoted instead",
-        "left_out": "characters left out of prompts because the model cannot read more: {counted}",
-        "waiting": "{passages:,} of {total:,} passages are searched by words only until their vectors are made",
-        "waiting_here": "{passages:,} passages are searched by words only until their vectors are made",
-        "dropped": "citations that their passages do not support were dropped: {count}",
-    },
-    "ko": {
-        "lacking": "다루지 못한 내용: {items}",
-        "unsure": "질문에 맞는 답인지 확실하지 않습니다",
-        "degraded": "언어 모델을 쓸 수 없었던 부분은 모델 없이 처리했습니다",
-        "troubles": "모델에서 생긴 문제: {troubles}",
-        "stands_in": "모델이 쓴 답이 근거와 맞지 않아, 문서의 문장을 그대로 인용했습니다",
-        "left_out": "모델이 한 번에 읽을 수 있는 길이를 넘어 프롬프트에서 제외한 글자 수: {counted}",
-        "waiting": "문단 {total:,}개 가운데 {passages:,}개는 아직 벡터가 없어 단어로만 검색했습니다",
-        "waiting_here": "문단 {passages:,}개는 아직 벡터가 없어 단어로만 검색했습니다",
-        "dropped": "근거가 맞지 않아 삭제한 인용: {count}개",
-    },
-}
 
 
 Store = Callable[[AgentState, Answer], Awaitable[None]]

@@ -8,6 +8,12 @@ from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopRea
 from selfright.domain.passages import Hit, Language, Strip, WaitingVectors
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Concern, Profile, Slot
+from selfright.domain.wordings import Texts, wordings
+
+
+def texts_in(language: Language) -> Texts:
+    """What a turn says in its notes, in that language; from ``texts.en.toml`` and ``texts.ko.toml``."""
+    return wordings(__package__, "texts")[language]
 
 
 class AgentState(TypedDict, total=False):

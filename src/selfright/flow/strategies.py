@@ -13,21 +13,12 @@ from selfright.domain.errors import RECOVERABLE_ERRORS, UnknownName
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import AnswerQuality, Evaluation, QueryClass
 from selfright.domain.ports import Evaluator, RefineStrategy
+from selfright.flow.state import texts_in
 
 log = logging.getLogger(__name__)
 
 Routing = Literal["score", "label", "both"]
 Target = Literal["rewrite", "retrieve", "classify"]
-
-
-_STOOD_IN = {
-    "en": "the model's judgement of the answer could not be used; the local judge stood in",
-    "ko": "모델의 답변 평가를 쓸 수 없어, 내장된 평가기가 대신 평가했습니다",
-}
-_NOT_VERIFIED = {
-    "en": "the answer could not be judged properly; a rough heuristic stood in, so it is not verified",
-    "ko": "답을 제대로 평가하지 못해 간단한 규칙으로 대신했습니다. 검증된 답이 아닙니다",
-}
 
 
 def by_score(evaluation: Evaluation, flags: Flags) -> Target | None:
@@ -93,9 +84,9 @@ class CorrectiveRAGStrategy:
                 return await judge.evaluate(request), notes
             except RECOVERABLE_ERRORS as error:
                 log.warning("the evaluator failed (%s); another judge stands in", type(error).__name__)
-                notes = (_STOOD_IN[request.language],)
+                notes = (texts_in(request.language)["notes"]["stood_in"],)
         judged = await last.evaluate(request)
-        return judged, notes if judged.verified else (_NOT_VERIFIED[request.language],)
+        return judged, notes if judged.verified else (texts_in(request.language)["notes"]["not_verified"],)
 
     def _target(self, state: Mapping[str, Any]) -> Target | None:
         evaluation = state.get("evaluation")

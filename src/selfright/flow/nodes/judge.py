@@ -19,7 +19,7 @@ from selfright.flow.choosing import best_of, best_quotation, better_of_quotation
 from selfright.flow.evidence import merge_gradings, whole
 from selfright.flow.finishing import finish
 from selfright.flow.guards import budget_spent, stop_reason
-from selfright.flow.state import AgentState
+from selfright.flow.state import AgentState, texts_in
 
 
 async def evaluate(state: AgentState, tools: Tools) -> dict[str, Any]:
@@ -96,10 +96,6 @@ def _label(state: AgentState) -> str:
 
 log = logging.getLogger(__name__)
 
-_NOT_LOOKED_UP = {
-    "en": "the search for support of unsupported claims failed",
-    "ko": "검색에 실패해, 근거가 없는 문장의 근거를 찾지 못했습니다",
-}
 _MOST_CLAIMS = 3
 _PASSAGES = 4
 
@@ -118,7 +114,7 @@ async def repair_claims(state: AgentState, tools: Tools) -> dict[str, Any]:
     except RECOVERABLE_ERRORS as error:
         # The answer exists already; claims that this search might have supported are removed instead.
         log.warning("unsupported claims were not looked up: the search failed (%s)", type(error).__name__)
-        return {"repaired_claims": (), "notes": (_NOT_LOOKED_UP[state["language"]],)}
+        return {"repaired_claims": (), "notes": (texts_in(state["language"])["notes"]["not_looked_up"],)}
     if not hits:
         return {"repaired_claims": ()}
     judged = await tools.strategy.refine(

@@ -23,23 +23,12 @@ from selfright.domain.tools import Tools
 from selfright.flow.evidence import as_hits, prefer_language, refine_hits
 from selfright.flow.guards import text_hashes
 from selfright.flow.routes import instead_of_index
-from selfright.flow.state import AgentState
+from selfright.flow.state import AgentState, texts_in
 
 log = logging.getLogger(__name__)
 
 _DEEPER = 12  # times as many hits as a turn reads
 _SUFFICES = 0.33  # sufficiency: of eleven questions asked by hand, pages that answer have 0.40 and more, others 0.24
-
-_FAILED = {
-    "en": {
-        "grader": "the grader failed ({why}); its verdict is unknown",
-        "web": "the web search failed ({why}) and was left out",
-    },
-    "ko": {
-        "grader": "찾은 글이 질문에 맞는지 판정하지 못했습니다({why})",
-        "web": "웹 검색에 실패해({why}) 색인의 문서만 썼습니다",
-    },
-}
 
 
 async def grade_hits(state: AgentState, tools: Tools, found: FilteredHits) -> tuple[Grading, tuple[str, ...]]:
@@ -55,7 +44,7 @@ async def grade_hits(state: AgentState, tools: Tools, found: FilteredHits) -> tu
         return await tools.evidence_filter.cap_verdict(question, found, grading), ()
     except RECOVERABLE_ERRORS as error:
         log.warning("the grader failed: %s", type(error).__name__)
-        note = _FAILED[state["language"]]["grader"].format(why=type(error).__name__)
+        note = texts_in(state["language"])["notes"]["grader_failed"].format(why=type(error).__name__)
         return Grading(Verdict.UNKNOWN, None, reason=note), (note,)
 
 
@@ -182,7 +171,7 @@ async def grade(state: AgentState, tools: Tools) -> dict[str, Any]:
     grading, notes = await grade_hits(state, tools, found)
     ask_web = tools.web is not None and tools.flags.web_search_enabled
     if not ask_web and grading.verdict is Verdict.INCORRECT:
-        notes = (*notes, _NO_WEB[state["language"]])
+        notes = (*notes, texts_in(state["language"])["notes"]["no_web"])
     if tools.emit is not None:
         tools.emit(VerdictReached(grading.verdict, grading.sufficiency))
     return {
@@ -192,12 +181,6 @@ async def grade(state: AgentState, tools: Tools) -> dict[str, Any]:
         "ask_web": ask_web,
         "notes": notes,
     }
-
-
-_NO_WEB = {
-    "en": "the documents do not seem to answer this, and no web search is configured",
-    "ko": "문서에 알맞은 내용이 없는 것 같습니다. 웹 검색은 설정되어 있지 않습니다",
-}
 
 
 PAGES = 5
@@ -246,7 +229,8 @@ async def _search(state: AgentState, tools: Tools, missing: tuple[str, ...]) -> 
         log.warning("the web search failed: %s", type(error).__name__)
         why = str(error) if isinstance(error, SelfrightError) else type(error).__name__
         requests = getattr(error, "requests", 0)
-        return WebFinding((), "none", requests), (_FAILED[state["language"]]["web"].format(why=why),)
+        note = texts_in(state["language"])["notes"]["web_failed"].format(why=why)
+        return WebFinding((), "none", requests), (note,)
 
 
 ANSWER_CHARACTERS = 200

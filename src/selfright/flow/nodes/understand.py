@@ -10,7 +10,7 @@ from selfright.domain.judgements import QueryClass
 from selfright.domain.slots import Profile
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
-from selfright.flow.state import AgentState
+from selfright.flow.state import AgentState, texts_in
 
 
 async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
@@ -79,13 +79,13 @@ async def store_memory(state: AgentState, tools: Tools) -> dict[str, Any]:
     given = (tools.pack.keyed(slot) for slot in state.get("given_profile", Profile()).slots)
     profile = known.with_slots((*given, *slots), tools.pack.kinds_by_name)
     summary, tells = tools.pack.summary(profile, language), _only_tells(state, tools)
-    notes = (_FLEETING[language],) if keeps and slots and tools.profiles.ephemeral else ()
+    notes = (texts_in(language)["notes"]["fleeting"],) if keeps and slots and tools.profiles.ephemeral else ()
     return {
         "profile": profile,
         "profile_summary": summary,
         "personal": tools.pack.terms(profile),
         "concerns": () if tells else tools.pack.concerns(state["question"], profile, language),
-        "notes": (*notes, _KNOWN[language].format(summary=summary)) if tells and summary else notes,
+        "notes": (*notes, texts_in(language)["notes"]["known"].format(summary=summary)) if tells and summary else notes,
     }
 
 
@@ -94,13 +94,6 @@ def _only_tells(state: AgentState, tools: Tools) -> bool:
     kinds, slots = tools.pack.kinds_by_name, state.get("slot_out", ())
     known = all(slot.subject != "other" and slot.name in kinds for slot in slots)
     return bool(slots) and not state.get("asks", True) and known
-
-
-_KNOWN = {"en": "what I know about you: {summary}", "ko": "알고 있는 내용: {summary}"}
-_FLEETING = {
-    "en": "profiles cannot be written here: what you say of yourself is forgotten when the program ends",
-    "ko": "프로필을 저장할 수 없어, 알려 주신 내용은 프로그램이 끝나면 사라집니다",
-}
 
 
 async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
