@@ -94,6 +94,12 @@ def test_the_last_answer_is_said_again(opened: Selfright, text: str) -> None:
     assert not searched(again)
     assert again.citations == said.citations
     assert "38 beds" in again.answer
+    assert any("huts.md" in note for note in again.notes) == ("출처" in text)
+
+
+def test_signs_alone_are_answered_in_the_conversation_s_language(opened: Selfright) -> None:
+    opened.ask("온라인 강의 환불은 언제까지 되나요?", session="signs")
+    assert opened.ask("???", session="signs").language == "ko"
 
 
 def test_the_first_question_is_known_in_a_long_session(opened: Selfright) -> None:

@@ -74,11 +74,15 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """A shorter version of an earlier answer, the question it answers, and all ``sources`` of that answer."""
+    """An earlier answer, or a shorter version of it, the question it answers, and all ``sources`` of that answer.
+
+    ``named``: the user asks where it comes from.
+    """
 
     draft: Draft
     question: str
     sources: tuple[Citation, ...] = ()
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,7 @@ def again(text: str) -> Again | None:
     return next((kind for kind, cue in _CUES.items() if cue.search(text)), None)
 
 
+_SOURCES = re.compile(r"\b(?:sources?|from)\b|출처|근거|어디서", re.IGNORECASE)
 _MOST_LEAD_WORDS = 3  # "Opening hours. From April to September …" is one sentence
 _MARKERS = re.compile(r"^(?:\s*\[\d{1,4}\])*")
 _BULLET = re.compile(r"^(?:[-*•] |\d{1,3}[.)] )")
@@ -102,7 +103,7 @@ def restate(text: str, history: Sequence[Message]) -> Repetition | None:
     most = len(sourced) if how == "same" else _NUMBERS[(asked[1] or asked[2]).lower()] if asked else 1
     if not sourced:
         return None
-    return Repetition(_draft(sourced[:most], last), last.question, last.citations)
+    return Repetition(_draft(sourced[:most], last), last.question, last.citations, _SOURCES.search(text) is not None)
 
 
 def _sentences(message: Message) -> Iterator[Sentence]:

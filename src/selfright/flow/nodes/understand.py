@@ -3,10 +3,12 @@
 ``classify`` is visited once more after an off-topic answer.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from selfright.domain.answers import Focus, Repetition
+from selfright.domain.answers import Citation, Focus, Message, Repetition
 from selfright.domain.judgements import QueryClass
+from selfright.domain.passages import Language
 from selfright.domain.slots import Profile
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
@@ -35,8 +37,14 @@ async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
         "meanings": _meanings(focus.question, question, state, tools),
         "told": focus.told,
         "asks": focus.asks,
-        "language": focus.language or language_of(message),
+        "language": focus.language or _language(message, messages),
     }
+
+
+def _language(message: str, before: Sequence[Message]) -> Language:
+    """The message's, the last one's where it has no letters ("???")."""
+    said = message if any(map(str.isalpha, message)) or not before else before[-1].content
+    return language_of(said)
 
 
 async def _focus(message: str, state: AgentState, tools: Tools) -> Focus:
@@ -101,7 +109,8 @@ async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
     first = state["iteration_count"] == 0
     if first and (again := await _restate(state, tools)) is not None:
         asked = {"question": again.question, "query_for_retrieval": again.question} if again.question else {}
-        return {"query_class": QueryClass.QUESTION, "fast_path": True, "restated": again, **asked}
+        notes = (_SOURCES[state["language"]].format(names=_names(again.draft.citations)),) if again.named else ()
+        return {"query_class": QueryClass.QUESTION, "fast_path": True, "restated": again, "notes": notes, **asked}
     wordless = not any(map(str.isalnum, state["user_text"]))
     if first and state["mode"] != "llm" and (wordless or _only_tells(state, tools)):
         return {"query_class": QueryClass.CHITCHAT, "fast_path": True}
@@ -110,6 +119,13 @@ async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
         kind = QueryClass.QUESTION
     fast = first and (kind is QueryClass.CHITCHAT or await _fast(state, tools))
     return {"query_class": kind, "fast_path": fast}
+
+
+_SOURCES = {"en": "this is from: {names}", "ko": "출처: {names}"}
+
+
+def _names(citations: Sequence[Citation]) -> str:
+    return ", ".join(dict.fromkeys(f"{one.title} ({one.url or one.document_id})" for one in citations))
 
 
 async def _restate(state: AgentState, tools: Tools) -> Repetition | None:

@@ -32,6 +32,7 @@ _MOST_ITEMS = 6
 _KNOWN = 0.8
 _KEPT = 0.5
 _MOST_WEB_TERMS = 3
+_ANSWERED = 0.2  # what it must have, for noise is ahead of noise
 _AHEAD = 0.05  # by which another meaning than the first must be better answered
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
 _CONJUNCTION = re.compile(r"^(?:and|also|그리고|또한|또)\s+", re.I)
@@ -117,6 +118,7 @@ class OfflineRewriter:
             meaning: self._best_grade(meaning, hits) - (meaning != first) * _AHEAD for meaning, hits in found.items()
         }
         best = max(grades, key=grades.__getitem__)
+        best = best if grades[best] >= _ANSWERED else first
         if best == first != asked and only_names(asked, self._analyzer):
             hits = [hit for one in found.values() for hit in one]
             return on_new_subject(asked, first, hits, self._analyzer) or first
