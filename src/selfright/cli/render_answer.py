@@ -13,7 +13,7 @@ _COLUMN = 10
 
 _TEXTS = wordings(__package__, "render_answer")
 _NAMES = {code: said for part in ("steps", "verdicts", "stopped", "names") for code, said in _TEXTS["ko"][part].items()}
-_KOREAN = Wording(_TEXTS["ko"]["clauses"], dict.fromkeys(CODES, _NAMES))
+_KOREAN = Wording(wordings("selfright.domain", "outcomes")["ko"]["clauses"], dict.fromkeys(CODES, _NAMES))
 
 
 def account(answer: Answer) -> str:

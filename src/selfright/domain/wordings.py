@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Language
-from selfright.domain.routing import RoutingDecision, RoutingReason
+from selfright.domain.routing import RoutingDecision
 from selfright.domain.text import singular
 
 Texts = Mapping[str, Mapping[str, str]]
@@ -42,52 +42,20 @@ class Wording:
     names: Mapping[str, Mapping[str, str]]
 
 
-ENGLISH = Wording(
-    MappingProxyType(
-        {
-            "slots": "{slots} slots",
-            "query_class": "{query_class}",
-            "fast_path": "fast path",
-            "strips": "{strips} strips",
-            "verdict": "{verdict}{sufficiency}",
-            "removed_share": "{removed_share:.0%} removed",
-            "passages": "{passages} passages",
-            "passages_from": "{passages} passages from {sources}",
-            "more": " and {count} more",
-            "routing": "{routing}",
-            "sentences": "{sentences} sentences",
-            "refused": "nothing to say",
-            "unjudged": "not judged",
-            "overall": "{overall:.2f} {quality} ({judge})",
-            "stop": "stop: {stop}",
-            "again": "again: {again}",
-            "ended": "{ended}",
-            "repaired": "{repaired} repaired",
-        }
-    ),
-    MappingProxyType(
-        {
-            "routing": {
-                RoutingReason.NAMED_BY_USER: "named by the user",
-                RoutingReason.SEARCHED_BEFORE: "a pass before did not find enough",
-                RoutingReason.TOO_LITTLE: "{about} brought too little",
-                RoutingReason.ROUTER_FAILED: "the router failed ({about})",
-                RoutingReason.ONLY_ONE: "there is only one collection",
-                RoutingReason.UNDESCRIBED: "no collection is described",
-                RoutingReason.UNCLEAR: "nothing points clearly to some of them{about}",
-                RoutingReason.ANY_MAY: "any of them may hold it{about}",
-            }
-        }
-    ),
-)
+@cache
+def english() -> Wording:
+    """The words in which a turn's own events and traces tell outcomes."""
+    texts = wordings(__package__, "outcomes")["en"]
+    return Wording(texts["clauses"], {"routing": texts["reasons"]})
 
 
 CODES = ("query_class", "verdict", "quality", "judge", "stop", "again", "ended")
 _MOST_SOURCES = 5
 
 
-def format_outcome(outcome: NodeOutcome, wording: Wording = ENGLISH) -> str:
-    """The line; empty for a node that decides nothing."""
+def format_outcome(outcome: NodeOutcome, wording: Wording | None = None) -> str:
+    """The line, in English where no ``wording`` is given; empty for a node that decides nothing."""
+    wording = wording or english()
     held = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
     held = {name: value for name, value in held.items() if value is not None and value is not False and value != ""}
     facts = {
