@@ -14,7 +14,7 @@ import pytest
 from selfright import Selfright
 from selfright.domain.chat import Job
 from selfright.evals.models.checking import Question, plan_calls, probes
-from selfright.evals.models.report import CheckReport, JobReport
+from selfright.evals.models.report import JobReport
 from selfright.llm.structured import FILE, ModelChecks
 from selfright.settings import load_settings
 from selfright.wiring.models import Models
@@ -115,14 +115,14 @@ def test_a_good_model_may_be_asked_for_what_it_does_better(cli: Cli) -> None:
     assert "answer" in may(found)
     assert may(found) - {"answer"} <= better
     assert "evaluate" in may(found)
-    assert any("may write answers" in sentence for sentence in found["words"])
+    assert found["jobs"]["answer"]["why"] == "at least half are right"
 
 
 def test_a_bad_model_may_do_nothing(cli: Cli) -> None:
     found = checked(BAD, cli)
     assert may(found) == set()
-    assert any("should not write answers: fewer than half of them are right" in said for said in found["words"])
-    assert any("is worse than the offline role" in sentence for sentence in found["words"])
+    assert found["jobs"]["answer"]["why"] == "fewer than half are right"
+    assert "worse than the offline role" in {one["why"] for one in found["jobs"].values()}
 
 
 def test_a_job_ends_when_its_answer_is_clear_and_when_its_time_is_over(cli: Cli) -> None:
@@ -131,7 +131,7 @@ def test_a_job_ends_when_its_answer_is_clear_and_when_its_time_is_over(cli: Cli)
     assert {found["jobs"][job]["items"] for job in ("evaluate", "answer")} == {3}  # more than a tenth of 22
     assert may(found) == set()
     assert found["jobs"]["evaluate"]["usable"] == 0.0
-    assert any("0% of its replies usable" in sentence for sentence in found["words"])
+    assert found["jobs"]["evaluate"]["why"] == "too few of its replies have the form"
     good = checked(GOOD, cli, "--items", 22)
     assert good["jobs"]["answer"]["items"] == 7  # seven of seven: more than 2.5 standard errors above a half
 
@@ -163,12 +163,12 @@ def test_nothing_that_is_said_contradicts_its_figures() -> None:
         job(Job.REWRITE, 1.0, 0.25, usable=0.5),
         job(Job.ANSWER, 0.375, 0.25),
     )
-    assert list(CheckReport("m", jobs, 0, 0).words()) == [
-        "m should not write answers: fewer than half of them are right (0.38, ours 0.25)",
-        "it may be asked for what it does better: telling kinds of messages apart (1.00, ours 0.25)",
-        "it does not keep to the form of a reply: rewriting queries (1.00, ours 0.25, 50% of its replies usable)",
-        "it is worse than the offline role: judging answers (0.25, ours 1.00)",
-        "it is not shown to be better: grading (1.00, ours 0.88)",
+    assert [(one.may, one.why) for one in jobs] == [
+        (False, "not shown to be better than the offline role"),
+        (False, "worse than the offline role"),
+        (True, "better than the offline role"),
+        (False, "too few of its replies have the form"),
+        (False, "fewer than half are right"),
     ]
 
 
@@ -182,8 +182,7 @@ def test_a_model_that_believes_everything_may_write_but_not_judge(cli: Cli) -> N
 
 def test_a_check_says_the_same_again(cli: Cli) -> None:
     first, second = checked(GULLIBLE, cli), checked(GULLIBLE, cli)
-    assert first["words"][1:] == second["words"][1:]
-    assert {j: o["verdict"] for j, o in first["jobs"].items()} == {j: o["verdict"] for j, o in second["jobs"].items()}
+    assert {j: o["why"] for j, o in first["jobs"].items()} == {j: o["why"] for j, o in second["jobs"].items()}
 
 
 def test_a_check_needs_a_model_and_asks_before_it_costs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,5 +297,4 @@ def test_a_call_that_outlasts_its_jobs_time_is_broken_off(cli: Cli) -> None:
     slow = {job: lambda request, reply=reply: (time.sleep(1.5), reply(request))[1] for job, reply in GOOD.items()}
     found = checked(slow, cli, "--items", 22, "--minutes", 0.1)
     assert {one["items"] for one in found["jobs"].values()} <= {1, 2}
-    assert all(" only" in sentence for sentence in found["words"])
     assert time.monotonic() - began < 30

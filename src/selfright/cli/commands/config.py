@@ -154,24 +154,26 @@ def _view(report: "CheckReport") -> dict[str, Any]:
 
     jobs = {
         one.job.value: {
-            "may": one.may, "verdict": one.verdict, "score": round(one.score, 4), "ours": round(one.own, 4),
-            "usable": round(one.usable, 4), "items": len(one.theirs), "calls": one.calls,
+            "may": one.may, "why": one.why, "verdict": one.verdict, "score": round(one.score, 4),
+            "ours": round(one.own, 4), "usable": round(one.usable, 4), "items": len(one.theirs), "calls": one.calls,
             "seconds": round(one.seconds, 1),
         }
         for one in report.jobs
     }  # fmt: skip
     tokens = {"prompt_tokens": report.prompt_tokens, "completion_tokens": report.completion_tokens}
     made = datetime.now(UTC).strftime("%Y-%m-%d")
-    return {"jobs": jobs, "words": list(report.words()), **tokens, "made": made, "version": version("selfright")}
+    return {"jobs": jobs, **tokens, "made": made, "version": version("selfright")}
 
 
 def _lines(report: "CheckReport") -> Iterator[str]:
     from selfright.evals.models.report import NOUNS
 
     width = max(len(noun) for noun in NOUNS.values())
-    yield click.style(f"{'':{width}} {'items':>6} {'model':>6} {'ours':>6} {'usable':>7} {'s/call':>7}", bold=True)
+    yield click.style(
+        f"{'':{width}} {'items':>6} {'model':>6} {'ours':>6} {'usable':>7} {'s/call':>7}  asked", bold=True
+    )
     for one in report.jobs:
         each = one.seconds / one.calls if one.calls else 0.0
         figures = f"{len(one.theirs):6} {one.score:6.2f} {one.own:6.2f} {one.usable:7.0%} {each:7.2f}"
-        yield f"{NOUNS[one.job]:{width}} {figures}"
-    yield from report.words()
+        yield f"{NOUNS[one.job]:{width}} {figures}  {'yes' if one.may else 'no':5} {one.why}"
+    yield "'asked': what llm_judging=auto asks it for"

@@ -1,7 +1,6 @@
-"""What came of a check: values by item and job, verdicts, and words for them."""
+"""What came of a check: values by item and job, and verdicts."""
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
@@ -24,6 +23,12 @@ NOUNS = {
     Job.CLASSIFY: "telling kinds of messages apart",
     Job.REWRITE: "rewriting queries",
     Job.ANSWER: "writing",
+}
+
+_WHY = {
+    "better": "better than the offline role",
+    "no better": "not shown to be better than the offline role",
+    "worse": "worse than the offline role",
 }
 
 
@@ -65,6 +70,15 @@ class JobReport:
             return self.score >= LEAST_WRITING and self.usable >= LEAST_FORM
         return self.verdict == "better"
 
+    @property
+    def why(self) -> str:
+        """What ``may`` rests on."""
+        if self.usable < LEAST_FORM:
+            return "too few of its replies have the form"
+        if self.job is Job.ANSWER:
+            return "at least half are right" if self.may else "fewer than half are right"
+        return _WHY[self.verdict]
+
     def is_clear(self, planned: int) -> bool:
         """Whether the rest of ``planned`` items would hardly change ``may``."""
         count = len(self.theirs)
@@ -98,40 +112,3 @@ class CheckReport:
     jobs: tuple[JobReport, ...]
     prompt_tokens: int
     completion_tokens: int
-
-    @property
-    def allowed(self) -> dict[Job, bool]:
-        """Whether it should be asked, by job."""
-        return {one.job: one.may for one in self.jobs}
-
-    def words(self) -> Iterator[str]:
-        """The verdict in sentences."""
-        for one in self.jobs:
-            if one.job is Job.ANSWER:
-                yield f"{self.model} {_writing(one)} ({_figures(one)})"
-        judging = [one for one in self.jobs if one.job is not Job.ANSWER]
-        yield from _judging([one for one in judging if one.may], "may be asked for what it does better")
-        left = [one for one in judging if not one.may]
-        yield from _judging([one for one in left if one.usable < LEAST_FORM], "does not keep to the form of a reply")
-        left = [one for one in left if one.usable >= LEAST_FORM]
-        yield from _judging([one for one in left if one.verdict == "worse"], "is worse than the offline role")
-        yield from _judging([one for one in left if one.verdict == "no better"], "is not shown to be better")
-
-
-def _writing(one: JobReport) -> str:
-    if one.may:
-        return "may write answers: at least half of them are right"
-    if one.usable < LEAST_FORM:
-        return "should not write answers: too many cannot be used"
-    return "should not write answers: fewer than half of them are right"
-
-
-def _judging(jobs: Sequence[JobReport], what: str) -> Iterator[str]:
-    if jobs:
-        yield f"it {what}: {'; '.join(f'{NOUNS[one.job]} ({_figures(one)})' for one in jobs)}"
-
-
-def _figures(one: JobReport) -> str:
-    form = f", {one.usable:.0%} of its replies usable" if one.usable < LEAST_FORM else ""
-    few = f", of {len(one.theirs)} only" if len(one.theirs) < FEWEST else ""
-    return f"{one.score:.2f}, ours {one.own:.2f}{form}{few}"
