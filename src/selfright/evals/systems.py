@@ -18,35 +18,23 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from selfright.domain.errors import UsageError
 from selfright.schemas import fault_of
 
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """The seed's ``value`` for a metric of ours under a profile of ours, and where it stands."""
-
-    profile: str
-    metric: str
-    value: float
-    source: str
-
-
-_S0 = "S0 section 7"
-_S3 = "S3 section 10"
-_SECOND_PASS = ("second_pass_precision", "second_pass_recall", "second_pass_quality")
-
-EXPECTED: Sequence[Expected] = tuple(
-    Expected(profile, metric, value, source)
-    for profile, source, values in (
-        ("baseline", _S0, {"quality": 0.52, "grounding": 0.40, "iterations": 1.0, "llm_calls": 1.5}),
-        (
-            "self_refine_full_safety",
-            _S0,
-            {"quality": 0.78, "grounding": 0.85, "iterations": 1.9, "llm_calls": 2.6, "infinite_loop_rate": 0.0},
-        ),
-        ("self_refine_llm_quality", _S3, dict(zip(_SECOND_PASS, (0.45, 0.50, 0.58), strict=True))),
-        ("self_refine_dynamic_query", _S3, dict(zip(_SECOND_PASS, (0.72, 0.68, 0.78), strict=True))),
-    )
-    for metric, value in values.items()
-)
+_S0, _S3 = "S0 section 7", "S3 section 10"
+EXPECTED: Mapping[str, tuple[str, Mapping[str, float]]] = {
+    "baseline": (_S0, {"quality": 0.52, "grounding": 0.40, "iterations": 1.0, "llm_calls": 1.5}),
+    "self_refine_full_safety": (
+        _S0,
+        {"quality": 0.78, "grounding": 0.85, "iterations": 1.9, "llm_calls": 2.6, "infinite_loop_rate": 0.0},
+    ),
+    "self_refine_llm_quality": (
+        _S3,
+        {"second_pass_precision": 0.45, "second_pass_recall": 0.50, "second_pass_quality": 0.58},
+    ),
+    "self_refine_dynamic_query": (
+        _S3,
+        {"second_pass_precision": 0.72, "second_pass_recall": 0.68, "second_pass_quality": 0.78},
+    ),
+}
+"""The seeds' values for our metrics by profile, each with where they stand."""
 
 TARGETED_GAIN = 2.0
 """S3 expects the targeted retrieval rate to rise by this share (+200 %) from the static to the rewritten query."""

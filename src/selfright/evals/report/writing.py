@@ -71,10 +71,11 @@ def _differing(study: Study) -> list[str]:
 def _expectations(study: Study) -> Iterator[tuple[str, str, str, str, str]]:
     """The seeds' numbers beside those of the runs of the same name: system, metric, expected, measured, source."""
     runs = {run.system: run for run in study.runs}
-    for one in EXPECTED:
-        if one.profile in runs and one.metric in runs[one.profile].summary:
-            measured = findings.value(one.metric, runs[one.profile].mean(one.metric))
-            yield one.profile, one.metric, findings.value(one.metric, one.value), measured, one.source
+    for profile, (source, values) in EXPECTED.items():
+        for metric, value in values.items():
+            if profile in runs and metric in runs[profile].summary:
+                measured = findings.value(metric, runs[profile].mean(metric))
+                yield profile, metric, findings.value(metric, value), measured, source
     metric, before, after = "targeted_retrieval_rate", "self_refine_llm_quality", "self_refine_dynamic_query"
     means = [runs[name].mean(metric) if name in runs else None for name in (before, after)]
     if means[0] and means[1] is not None:
