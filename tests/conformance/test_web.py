@@ -11,13 +11,13 @@ import pytest
 from selfright.domain.errors import WebError, WebRejected, WebReplyUnusable, WebUnavailable
 from selfright.domain.passages import Document
 from selfright.web.guard import Guard, Permissions
-from selfright.web.provider import ApiPolicy, Result
+from selfright.web.provider import Result
 from selfright.web.search import ChainedWeb
 from selfright.web.services import SERVICES, SearXng
 from selfright.web.static import StaticWeb
 from selfright.web.types import RequestCounter, RequestLimits
 from tests.support import web_servers
-from tests.support.web_rooms import KEY, PROVIDERS, Words, live, split
+from tests.support.web_rooms import KEY, PROVIDERS, Words, at_once, live, split
 from tests.support.web_servers import ROWS, Answer, Handler, WebServer, always, serving
 
 SPOKEN = {name: getattr(web_servers, name) for name in PROVIDERS}
@@ -145,8 +145,7 @@ def test_a_provider_that_says_nothing_is_given_up_in_time(name: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         transport = Guard(Permissions.of_base(url), RequestLimits(seconds=0.2))
-        policy = ApiPolicy(attempts=2, first_wait_s=0.0, apart_s=0.0)
-        provider = SERVICES[name](url, transport, KEY, policy=policy)
+        provider = SERVICES[name](url, transport, KEY, apart_s=0.0, sleep=at_once)
         began = time.monotonic()
         with pytest.raises(WebUnavailable, match="took longer"):
             asyncio.run(provider.results("q", 5, RequestCounter()))
@@ -179,7 +178,7 @@ def test_three_failed_searches_are_enough_for_a_while() -> None:
 def test_searches_keep_their_distance() -> None:
     with serving(always(SPOKEN["searxng"]())) as server:
         transport = Guard(Permissions.of_base(server.url))
-        provider = SearXng(server.url, transport, policy=ApiPolicy(apart_s=0.15))
+        provider = SearXng(server.url, transport, apart_s=0.15)
 
         async def four() -> None:
             await asyncio.gather(*(provider.results(f"q{n}", 5, RequestCounter()) for n in range(4)))

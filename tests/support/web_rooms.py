@@ -11,7 +11,7 @@ from selfright.web.extract import read_reply
 from selfright.web.guard import Guard
 from selfright.web.live import LiveWeb, Pages
 from selfright.web.politeness import HostThrottle, Visitor
-from selfright.web.provider import ApiPolicy, Provider
+from selfright.web.provider import Provider
 from selfright.web.services import SERVICES
 from selfright.web.types import RequestLimits
 
@@ -63,8 +63,8 @@ async def at_once(_seconds: float) -> None:
 
 
 def service(name: str, base_url: str, **more: Any) -> Provider:
-    settings = {"policy": ApiPolicy(apart_s=0.0), "sleep": at_once, **more}
-    return SERVICES[name](base_url, Guard(Permissions.of_base(base_url), QUICK, names({})), KEY, **settings)
+    transport = Guard(Permissions.of_base(base_url), QUICK, names({}))
+    return SERVICES[name](base_url, transport, KEY, **{"apart_s": 0.0, "sleep": at_once, **more})
 
 
 PROVIDERS: dict[str, Callable[..., Provider]] = {name: partial(service, name) for name in SERVICES}

@@ -15,10 +15,9 @@ from selfright.domain.text import compose_name, readable, several
 
 if TYPE_CHECKING:
     from selfright.domain.stores import Finding
-    from selfright.ingest.exporting import ExportReport
-    from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
     from selfright.ingest.syncing import SyncKeywords
+    from selfright.ingest.transfer import ExportReport, ImportReport
     from selfright.retrieval.reembedding import ReembedReport
     from selfright.wiring.engine import Engine
     from selfright.wiring.uploads import ReadUpload, UploadReport
@@ -156,7 +155,7 @@ class DocumentMethods:
         ``meta`` names the row of each vector, line by line; without ``faiss`` the texts are embedded here.
         """
         from selfright.ingest.faiss_files import FaissVectors
-        from selfright.ingest.importing import import_corpus
+        from selfright.ingest.transfer import import_corpus
 
         index, lines = self._engine.index, Path(meta) if meta else None
         index.check_own()
@@ -173,7 +172,7 @@ class DocumentMethods:
         progress: "Progress | None" = None,
     ) -> "ExportReport":
         """Writes the documents as BEIR's ``corpus.jsonl`` into a new or empty folder."""
-        from selfright.ingest.exporting import export
+        from selfright.ingest.transfer import export
 
         store = self._engine.index.as_made()
         info = store.info()

@@ -16,6 +16,7 @@ from selfright.domain.errors import (
     PageRefused,
     PageUnusable,
     SettingsError,
+    WebError,
     WebRejected,
     WebReplyUnusable,
     WebUnavailable,
@@ -83,26 +84,16 @@ _NO_KEY = (401, 402, 403, 432, 433)
 _PASSING = (408, 425, 429)  # of the 4xx, those that may be otherwise later
 
 
-@dataclass(frozen=True, slots=True)
-class ApiPolicy:
-    """How patient a search is: attempts, pauses between them, seconds between two searches (None: as the service asks
-    for), seconds for one in all.
-
-    The n-th pause is drawn from 0 to ``first_wait_s · 2^(n-1)``, at most ``longest_wait_s`` (full jitter), or is what
-    ``Retry-After`` asks for; when that is more than ``longest_wait_s``, the provider is left alone for so long.
-    """
-
-    attempts: int = 3
-    first_wait_s: float = 0.5
-    longest_wait_s: float = 5.0
-    apart_s: float | None = None
-    seconds: float = 15.0
+_ATTEMPTS, _SECONDS = 3, 15.0  # for one search
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 5.0
 
 
 class Service(ABC):
     """A service that searches the web, a ``Provider``; asked at ``base_url`` through ``transport``.
 
-    Thread-safe; holds nothing of an event loop. Raises ``SettingsError`` for a ``base_url`` that cannot be used.
+    Three times at most: the n-th pause is drawn from 0 to 0.5 · 2^(n-1) seconds (full jitter), or is what
+    ``Retry-After`` asks for; when that is more than 5 s, the service is left alone for so long. Thread-safe; holds
+    nothing of an event loop. Raises ``SettingsError`` for a ``base_url`` that cannot be used.
     """
 
     name: ClassVar[str]
@@ -113,6 +104,7 @@ class Service(ABC):
     advice: ClassVar[str]
     """What to do when it turns a search down."""
     apart_s: ClassVar[float] = 0.2
+    """Seconds between two searches."""
 
     def __init__(
         self,
@@ -120,7 +112,7 @@ class Service(ABC):
         transport: "Guard",
         key: str = "",
         *,
-        policy: ApiPolicy = ApiPolicy(),
+        apart_s: float | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -129,14 +121,18 @@ class Service(ABC):
         except PageRefused as error:
             raise SettingsError(f"the base URL of {self.name} cannot be used: {error}") from None
         self._base, self._transport, self._key = base_url.rstrip("/"), transport, key
-        self._policy, self._sleep, self._clock = policy, sleep, clock
+        self._sleep, self._clock = sleep, clock
         self._breaker = Breaker(cooldown_s=_REST_S, longest_s=_LONGEST_REST_S, clock=clock)
-        apart_s = self.apart_s if policy.apart_s is None else policy.apart_s
+        apart_s = self.apart_s if apart_s is None else apart_s
         self._throttle = HostThrottle(at_once=4, in_all=4, apart_s=apart_s, patience_s=_PATIENCE_S)
 
     async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
         """See ``Provider``."""
-        return clean_rows(await self._search(query, min(count, MOST), tally), count)
+        try:
+            return clean_rows(await self._search(query, min(count, MOST), tally), count)
+        except WebError as error:
+            error.requests = tally.requests
+            raise
 
     @abstractmethod
     async def _search(self, query: str, count: int, tally: RequestCounter, /) -> Iterable[Row]: ...
@@ -155,10 +151,9 @@ class Service(ABC):
         try:
             return json.loads(reply.body)
         except (ValueError, RecursionError):
-            why = f"{self.name} answered with something that is no JSON; check its base URL"
-            raise WebReplyUnusable(why, requests=tally.requests) from None
+            raise WebReplyUnusable(f"{self.name} answered with something that is no JSON; check its base URL") from None
 
-    def _rows(self, data: Any, *path: str, snippet: str, tally: RequestCounter, optional: bool = False) -> list[Row]:
+    def _rows(self, data: Any, *path: str, snippet: str, optional: bool = False) -> list[Row]:
         """The results in the list of objects at ``path``; where ``optional``, a missing list is empty.
 
         Raises ``WebReplyUnusable`` when something else is there.
@@ -169,8 +164,7 @@ class Service(ABC):
             if optional and value is None:
                 return []
         if not isinstance(value, list):
-            why = f"{self.name} answered without the list '{'.'.join(path)}' of results"
-            raise WebReplyUnusable(why, requests=tally.requests)
+            raise WebReplyUnusable(f"{self.name} answered without the list '{'.'.join(path)}' of results")
         return [(row.get("url"), row.get("title"), row.get(snippet)) for row in value if isinstance(row, dict)]
 
     async def _ask(
@@ -185,7 +179,6 @@ class Service(ABC):
             raise WebUnavailable(
                 f"{self.name} was not asked: it failed just before and is left alone for another {left:.0f} s",
                 retry_after=left,
-                requests=tally.requests,
             )
         report: Callable[[int], None] = self._breaker.release  # of a search that was cancelled
         try:
@@ -202,15 +195,14 @@ class Service(ABC):
         return reply
 
     async def _request(self, request: Request, tally: RequestCounter) -> Reply:
-        last = self._clock() + self._policy.seconds
+        last = self._clock() + _SECONDS
         for attempt in count(1):
             try:
                 return await self._attempt(request, tally)
             except WebUnavailable as error:
-                wait = pause(attempt, self._policy.first_wait_s, self._policy.longest_wait_s, random.random)
+                wait = pause(attempt, _FIRST_WAIT_S, _LONGEST_WAIT_S, random.random)
                 wait = max(wait, error.retry_after or 0.0)
-                late = wait > self._policy.longest_wait_s or self._clock() + wait > last
-                if attempt == self._policy.attempts or late:
+                if attempt == _ATTEMPTS or wait > _LONGEST_WAIT_S or self._clock() + wait > last:
                     raise
             await self._sleep(wait)
         raise AssertionError("unreachable")
@@ -220,9 +212,9 @@ class Service(ABC):
             async with self._throttle.place(self.name):
                 reply = await self._transport.exchange(request, tally)
         except PageRefused as error:
-            raise WebRejected(f"{self.name} was not asked: {error}", requests=tally.requests) from None
+            raise WebRejected(f"{self.name} was not asked: {error}") from None
         except PageUnusable as error:
-            raise WebUnavailable(f"{self.name} cannot be asked: {error}", requests=tally.requests) from None
+            raise WebUnavailable(f"{self.name} cannot be asked: {error}") from None
         if reply.status == 200:
             return reply
         if reply.status >= 500 or reply.status in _PASSING or reply.status == 202:
@@ -230,13 +222,9 @@ class Service(ABC):
                 f"{self.name} answered with status {reply.status}; try again later",
                 status=reply.status,
                 retry_after=retry_after(reply.headers),
-                requests=tally.requests,
             )
-        raise WebRejected(
-            f"{self.name} turned the search down with status {reply.status}; {self.advice}",
-            status=reply.status,
-            requests=tally.requests,
-        )
+        why = f"{self.name} turned the search down with status {reply.status}; {self.advice}"
+        raise WebRejected(why, status=reply.status)
 
 
 def key_from(environment: Mapping[str, str], variable: str, provider: str) -> str:

@@ -38,7 +38,7 @@ class Tavily(Service):
             "include_images": False,
         }
         data = await self._json("POST", "/search", body, {"Authorization": f"Bearer {self._key}"}, tally)
-        return self._rows(data, "results", snippet="content", tally=tally)
+        return self._rows(data, "results", snippet="content")
 
 
 class Brave(Service):
@@ -60,7 +60,7 @@ class Brave(Service):
             asked |= {"country": "KR", "search_lang": "ko"}
         data = await self._json("GET", "/res/v1/web/search", asked, {"X-Subscription-Token": self._key}, tally)
         search = isinstance(data, dict) and data.get("type") == "search"
-        return self._rows(data, "web", "results", snippet="description", tally=tally, optional=search)
+        return self._rows(data, "web", "results", snippet="description", optional=search)
 
 
 class SearXng(Service):
@@ -76,7 +76,7 @@ class SearXng(Service):
         language = "ko-KR" if has_hangul(query) else "en"
         asked = {"q": query, "format": "json", "language": language, "safesearch": "1"}
         data = await self._json("GET", "/search", asked, {}, tally)
-        return self._rows(data, "results", snippet="content", tally=tally)
+        return self._rows(data, "results", snippet="content")
 
 
 class DuckDuckGo(Service):
@@ -94,20 +94,20 @@ class DuckDuckGo(Service):
         body = urlencode({"q": query, "b": "", "l": "kr-kr" if has_hangul(query) else "us-en"}).encode()
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
         reply = await self._ask("POST", "/html/", headers, body, tally)
-        return _results(_page(reply, tally), tally)
+        return _results(_page(reply))
 
 
-def _page(reply: Reply, tally: RequestCounter) -> "HtmlElement":
+def _page(reply: Reply) -> "HtmlElement":
     from lxml import etree, html
 
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, no_network=True)
     try:
         return html.document_fromstring(reply.body, parser=parser)
     except (etree.LxmlError, ValueError):
-        raise WebReplyUnusable("duckduckgo answered with an empty page", requests=tally.requests) from None
+        raise WebReplyUnusable("duckduckgo answered with an empty page") from None
 
 
-def _results(page: "HtmlElement", tally: RequestCounter) -> Iterator[Row]:
+def _results(page: "HtmlElement") -> Iterator[Row]:
     found = False
     for link in page.xpath("//a[contains(concat(' ', @class, ' '), ' result__a ')]"):
         found = True
@@ -117,18 +117,16 @@ def _results(page: "HtmlElement", tally: RequestCounter) -> Iterator[Row]:
         if address:
             yield address, link.text_content(), snippets[0].text_content() if snippets else ""
     if not found:
-        _explain(page, tally)
+        _explain(page)
 
 
-def _explain(page: "HtmlElement", tally: RequestCounter) -> None:
+def _explain(page: "HtmlElement") -> None:
     """Nothing found is an answer; a riddle for robots, or another page, is none."""
     marks = " ".join(page.xpath("//@class | //@id"))
     if "anomaly" in marks or "challenge" in marks:
-        raise WebUnavailable(
-            f"duckduckgo wants to know whether a human asks; {DuckDuckGo.advice}", requests=tally.requests
-        )
+        raise WebUnavailable(f"duckduckgo wants to know whether a human asks; {DuckDuckGo.advice}")
     if "no-results" not in marks and "result" not in marks:
-        raise WebReplyUnusable("duckduckgo answered with a page that is no list of results", requests=tally.requests)
+        raise WebReplyUnusable("duckduckgo answered with a page that is no list of results")
 
 
 def _address(href: str) -> str:

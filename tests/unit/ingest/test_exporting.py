@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Passage
-from selfright.ingest.exporting import export
 from selfright.ingest.faiss_files import FaissVectors
-from selfright.ingest.importing import import_corpus
 from selfright.ingest.pipeline import ingest
 from selfright.ingest.splitting import split
+from selfright.ingest.transfer import export, import_corpus
 from tests.support.embedders import WordHashes
 from tests.support.passages import by_lines, document
 from tests.support.transfer import Shelf, read_lines

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from selfright.domain.errors import EmbeddingFailed, InputError, UnreadableFile
 from selfright.domain.stores import Store
-from selfright.ingest.importing import ImportReport, import_corpus
+from selfright.ingest.transfer import ImportReport, import_corpus
 from tests.support.embedders import WordHashes
 from tests.support.transfer import Matrix, Shelf, write_lines
 
