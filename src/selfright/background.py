@@ -1,17 +1,20 @@
-"""Work beside the event loop: a loop in the background for callers that run none, and threads for what takes long."""
+"""Work beside the event loop: a loop in the background for callers that run none, and threads for what takes long.
+
+What threads have found is shared in ``Recent``.
+"""
 
 import asyncio
 import math
 import threading
 import time
-from collections import Counter, deque
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
 from contextvars import ContextVar
 from functools import partial, wraps
 from queue import SimpleQueue
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from selfright.domain.errors import UsageError
 
@@ -215,3 +218,42 @@ def blocking(method: Callable[Concatenate[S, P], Coroutine[Any, Any, T]]) -> Cal
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     with asyncio.Runner(loop_factory=lambda: loop) as runner:  # which ends its tasks, generators and threads
         runner.get_loop().run_forever()
+
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+
+class Recent(Generic[Item, Found]):
+    """What was found last of ``size`` items, in the place of what was used longest ago. Safe to share between
+    threads."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._found: OrderedDict[Item, Found] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def find(self, items: Iterable[Item]) -> dict[Item, Found]:
+        """What is known of these items."""
+        with self._lock:
+            known = {item: self._found[item] for item in items if item in self._found}
+            for item in known:
+                self._found.move_to_end(item)
+        return known
+
+    def keep(self, found: Iterable[tuple[Item, Found]]) -> None:
+        """Keeps what was found."""
+        with self._lock:
+            self._found.update(found)
+            while len(self._found) > self._size:
+                self._found.popitem(last=False)
+
+    def complete(self, items: Iterable[Item], make: Callable[[Sequence[Item]], Iterable[Found]]) -> list[Found]:
+        """What was found of each item, in order; ``make`` is asked once, for those that are not known."""
+        items = list(items)
+        found = self.find(items)
+        if missing := [item for item in dict.fromkeys(items) if item not in found]:
+            fresh = list(zip(missing, make(missing), strict=True))
+            self.keep(fresh)
+            found.update(fresh)
+        return [found[item] for item in items]

@@ -1,13 +1,14 @@
 """What the embedded networks share: batches, the last vectors, one call for several threads."""
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
+
+from selfright.background import Recent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,31 +145,6 @@ def pad_pieces(pieces: Sequence[Sequence[int]], pad: int = 0) -> "tuple[NDArray[
         ids[row, : len(piece)] = piece
         mask[row, : len(piece)] = 1
     return ids, mask
-
-
-class Recent(Generic[Item, Found]):
-    """What was found last of ``size`` items, in the place of what was used longest ago. Safe to share between
-    threads."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._found: OrderedDict[Item, Found] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def find(self, items: Iterable[Item]) -> dict[Item, Found]:
-        """What is known of these items."""
-        with self._lock:
-            known = {item: self._found[item] for item in items if item in self._found}
-            for item in known:
-                self._found.move_to_end(item)
-        return known
-
-    def keep(self, found: Iterable[tuple[Item, Found]]) -> None:
-        """Keeps what was found."""
-        with self._lock:
-            self._found.update(found)
-            while len(self._found) > self._size:
-                self._found.popitem(last=False)
 
 
 class Lanes:

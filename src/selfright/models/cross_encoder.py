@@ -14,11 +14,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from selfright.background import Recent
 from selfright.domain import errors
 from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Language
 from selfright.models.files import sendable
-from selfright.models.reader import KeptPairs
+from selfright.models.reader import KEPT
 
 Job = Literal["passages", "claims"]
 
@@ -78,7 +79,7 @@ class CrossEncoderJudge:
         self._lock = threading.Lock()
         self._model: Any = None
         self._failure: errors.ModelFilesDamaged | None = None
-        self._kept = KeptPairs()
+        self._kept = Recent[tuple[str, str], PairReading](KEPT)
 
     def _look_through(self) -> None:
         """Learns what the folder holds, and checks it as far as that goes without loading it."""
@@ -103,11 +104,10 @@ class CrossEncoderJudge:
 
         Of a pair at most 512 word pieces count, or the model's window: the longer text is cut.
         """
-        return self._kept.read(text, passages, lambda new: self._run(text, new))
+        return self._kept.complete([(text, passage) for passage in passages], self._run)
 
-    def _run(self, text: str, passages: Sequence[str]) -> list[PairReading]:
-        labels, said = self._labels, sendable(text)
-        pairs = [(said, sendable(passage)) for passage in passages]
+    def _run(self, new: Sequence[tuple[str, str]]) -> list[PairReading]:
+        labels, pairs = self._labels, [(sendable(text), sendable(passage)) for text, passage in new]
         if self._job == "claims":
             pairs = [(passage, claim) for claim, passage in pairs]
         with self._lock:

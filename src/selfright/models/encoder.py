@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from selfright.background import Recent
 from selfright.domain.passages import Language
 from selfright.models.batching import (
     BATCH_TOKENS,
     CACHED_TEXTS,
     DynamicBatcher,
     Lanes,
-    Recent,
     embed_batches,
     pad_pieces,
 )

@@ -4,7 +4,7 @@ Its layers began as the first ones of the multilingual encoder, whose word vecto
 trains them. Two views of it are ``PairJudge``: ``questions`` and ``claims``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from selfright.background import Recent
 from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language
-from selfright.models.batching import BATCH_TOKENS, DynamicBatcher, Lanes, Recent, pad_pieces
+from selfright.models.batching import BATCH_TOKENS, DynamicBatcher, Lanes, pad_pieces
 from selfright.models.files import BEGIN, END, FOLDER, PAD, Network, list_files, piece_numbers, pieces_and_places
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ MOST_ASKED_PIECES = 48
 _MOST_ASKED_CHARACTERS = 1_000  # of which that many pieces are made; a longer text costs its whole length each time
 _LEAST_CHANCE = 0.001
 _THREADS = 2
+KEPT = 256  # pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +101,16 @@ class PairView:
     def __init__(self, net: PairNet, *, claims: bool) -> None:
         self._net, self._claims = net, claims
         self.name, self.languages = net.name, net.languages
-        self._kept = KeptPairs()
+        self._kept = Recent[tuple[str, str], PairReading](KEPT)
 
     def read(self, text: str, passages: Sequence[str]) -> list[PairReading]:
         """Of a passage the first 222 pieces count, of the question or claim the first 46. Without one, only loads."""
         if not passages:
             self._net.load()
-        return self._kept.read(
-            text, passages, lambda new: [self._reading(*found) for found in self._net.run(text, new)]
-        )
+        return self._kept.complete([(text, passage) for passage in passages], self._read_new)
+
+    def _read_new(self, pairs: Sequence[tuple[str, str]]) -> list[PairReading]:
+        return [self._reading(*found) for found in self._net.run(pairs[0][0], [passage for _, passage in pairs])]
 
     def _reading(self, logits: "NDArray[np.float32]", places: tuple[AnswerPlace, ...]) -> PairReading:
         if not self._claims:
@@ -139,25 +142,3 @@ def _likely(pair: Pieces, ends: "NDArray[np.float32]") -> tuple[AnswerPlace, ...
         for (start, end), two in zip(pair.places, chances, strict=False)  # no places, where they are not known
         if start < end and max(two) >= _LEAST_CHANCE
     )
-
-
-KEPT = 256  # pairs
-
-
-class KeptPairs:
-    """The readings of the last 256 pairs of a text and a passage. Safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._recent = Recent[tuple[str, str], PairReading](KEPT)
-
-    def read(
-        self, text: str, passages: Sequence[str], run: Callable[[Sequence[str]], Sequence[PairReading]]
-    ) -> list[PairReading]:
-        """One reading for each passage, in order; ``run`` is asked once, for the passages that are not kept."""
-        pairs = [(text, passage) for passage in passages]
-        found = self._recent.find(pairs)
-        if missing := [pair for pair in dict.fromkeys(pairs) if pair not in found]:
-            fresh = list(zip(missing, run([passage for _, passage in missing]), strict=True))
-            self._recent.keep(fresh)
-            found.update(fresh)
-        return [found[pair] for pair in pairs]

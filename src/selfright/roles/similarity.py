@@ -3,12 +3,11 @@ answers is often a small part of that.
 """
 
 import logging
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from selfright.background import Recent
 from selfright.domain.embedding import cross_language_penalty, query_vector
 from selfright.domain.errors import ModelError
 from selfright.domain.passages import Passage, Strip
@@ -35,15 +34,14 @@ class SentenceSimilarity:
     def __init__(self, embedder: Embedder, kept: Embedder | None = None) -> None:
         self.name = embedder.name
         self._embedder, self._of_passages = embedder, kept or embedder
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._vectors: Recent[str, NDArray[np.float32]] = Recent(KEPT)
         self._asked = lru_cache(maxsize=64)(self._embed_question)
 
     def cosines(self, question: str, texts: Sequence[str]) -> list[float] | None:
         """One for each text of a passage (-1…1); None when the embedder cannot be used, which is said once."""
         try:
             asked = self._asked(question)
-            return [float(asked @ vector) for vector in self._embed_new(texts)]
+            return [float(asked @ vector) for vector in self._vectors.complete(texts, self._of_passages.embed)]
         except ModelError as error:
             _say(f"judging goes on without the meaning of sentences: {error}")
             return None
@@ -63,20 +61,6 @@ class SentenceSimilarity:
         return cross_language_penalty(
             self._embedder, once, language
         )  # a search leans half of what makes languages even
-
-    def _embed_new(self, texts: Sequence[str]) -> "list[NDArray[np.float32]]":
-        with self._lock:
-            known = {text: self._vectors[text] for text in texts if text in self._vectors}
-            for text in known:
-                self._vectors.move_to_end(text)
-        missing = list(dict.fromkeys(text for text in texts if text not in known))
-        if missing:
-            known |= dict(zip(missing, self._of_passages.embed(missing), strict=True))
-            with self._lock:
-                self._vectors.update((text, known[text]) for text in missing)
-                while len(self._vectors) > KEPT:
-                    self._vectors.popitem(last=False)
-        return [known[text] for text in texts]
 
 
 @lru_cache(maxsize=512)

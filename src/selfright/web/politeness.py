@@ -3,7 +3,6 @@
 import asyncio
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from protego import Protego
 
+from selfright.background import Recent
 from selfright.domain.errors import PageUnusable
 from selfright.web.addresses import Target, target_of
 from selfright.web.types import AGENT, PAGES, Reply, Request, RequestCounter, no_queue
@@ -93,8 +93,7 @@ class Visitor:
         self._transport = transport
         self._throttle = throttle or HostThrottle()
         self._asking = HostThrottle(at_once=1, apart_s=0.0)  # who comes second waits for what the first one hears
-        self._lock = threading.Lock()
-        self._known: OrderedDict[str, tuple[float, Protego]] = OrderedDict()
+        self._known: Recent[str, tuple[float, Protego]] = Recent(_ORIGINS)
 
     async def fetch(self, url: str, tally: RequestCounter) -> Reply:
         """The page at ``url``, or where it redirects to: HTML, text or PDF.
@@ -125,11 +124,7 @@ class Visitor:
         async with self._asking.place(target.origin):
             if (known := self._cached_robots(target.origin)) is None:
                 known = await self._fetch_robots(target, tally)
-                with self._lock:
-                    self._known.pop(target.origin, None)
-                    self._known[target.origin] = time.monotonic(), known
-                    while len(self._known) > _ORIGINS:
-                        self._known.popitem(last=False)
+                self._known.keep([(target.origin, (time.monotonic(), known))])
         return known
 
     async def _fetch_robots(self, target: Target, tally: RequestCounter) -> Protego:
@@ -144,6 +139,5 @@ class Visitor:
         return _EVERYTHING if 400 <= reply.status < 500 and reply.status != 429 else _NOTHING
 
     def _cached_robots(self, origin: str) -> Protego | None:
-        with self._lock:
-            kept = self._known.get(origin)
-            return kept[1] if kept and time.monotonic() - kept[0] < _KEPT_S else None
+        kept = self._known.find([origin]).get(origin)
+        return kept[1] if kept and time.monotonic() - kept[0] < _KEPT_S else None
