@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from selfright.domain.errors import UsageError
 from selfright.domain.ports import ProfileStore
 from selfright.domain.slots import Profile, Slot, SlotKind
-from selfright.memory.profiles import RowProfiles, SqliteProfiles
+from selfright.memory.profiles import RowProfiles
 from selfright.storage.postgres import PostgresDatabase
 from selfright.storage.rows import DatabaseRows
 from tests.support.loops import run
@@ -51,8 +51,8 @@ def made(back_end: str, folder: Path, server_database: Callable[[], PostgresData
     if back_end == "postgres":
         return RowProfiles(DatabaseRows(server_database()), KINDS)
     if back_end == "file":
-        return SqliteProfiles(folder / "profiles.sqlite", KINDS)
-    return SqliteProfiles(None, KINDS)
+        return RowProfiles.in_file(folder / "profiles.sqlite", KINDS)
+    return RowProfiles.in_file(None, KINDS)
 
 
 @pytest.fixture(params=BACK_ENDS)

@@ -21,7 +21,7 @@ from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.strategies import create_strategy
-from selfright.memory.profiles import SqliteProfiles
+from selfright.memory.profiles import RowProfiles
 from tests.support.turns import Everything, Judge, Scripted, evaluation, hit, start_of
 
 BOATS = RoutingDecision(("boats",), "by description")
@@ -81,7 +81,7 @@ def tools(
         strategy=create_strategy(values, judge, (judge,), "both"),
         rewriter=role,
         slots=OneSlot(),
-        profiles=SqliteProfiles(None, {}),
+        profiles=RowProfiles.in_file(None, {}),
         abstainer=role,
         summarizer=role,
         referee=judge,

@@ -42,7 +42,7 @@ from selfright.flow.compile import compile_preset
 from selfright.flow.presets import Preset
 from selfright.flow.state import AgentState
 from selfright.flow.strategies import create_strategy
-from selfright.memory.profiles import SqliteProfiles
+from selfright.memory.profiles import RowProfiles
 
 
 def passage(document: str, text: str, n: int = 0, **fields: Any) -> Passage:
@@ -273,7 +273,7 @@ def tools_of(
         strategy=create_strategy(flags, judge, (fallback or Judge(evaluation(0.3)),), preset.routing),
         rewriter=role,
         slots=NoSlots(),
-        profiles=SqliteProfiles(None, {}),
+        profiles=RowProfiles.in_file(None, {}),
         abstainer=role,
         summarizer=role,
         referee=referee or Judge(evaluation(0.3)),

@@ -80,7 +80,7 @@ def language_of(text: str) -> Language:
 
 def has_hangul(text: str) -> bool:
     """Whether any Hangul occurs, composed or as single jamo."""
-    return _HANGUL.search(text) is not None
+    return not text.isascii() and _HANGUL.search(text) is not None
 
 
 def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]:

@@ -78,6 +78,11 @@ class RowProfiles:
         self._rows = rows
         self._kinds = kinds
 
+    @classmethod
+    def in_file(cls, path: Path | None, kinds: Kinds) -> "RowProfiles":
+        """In a SQLite file, readable for its owner alone; in memory without one, or where it cannot be written."""
+        return cls(FileRows(path, _LAYOUT, _BUSY_S, or_memory=True), kinds)
+
     @property
     def ephemeral(self) -> bool:
         """Whether profiles that were to be stored end with the process."""
@@ -192,14 +197,3 @@ class RowProfiles:
             raise StoreError("a stored fact cannot be read: put a backup of the profiles in place") from error
         texts = decode(name), decode(value), decode(unit) if unit else None
         return Slot(*texts, bool(negated), subject, at, turn, start, end, pairs)
-
-
-class SqliteProfiles(RowProfiles):
-    """Profiles in a SQLite file, readable for its owner alone; in memory without one.
-
-    A folder that cannot be written makes it a store in memory, and ``ephemeral``. A ``StoreError`` names the file, when
-    that is damaged or of a newer version.
-    """
-
-    def __init__(self, path: Path | None, kinds: Kinds) -> None:
-        super().__init__(FileRows(path, _LAYOUT, _BUSY_S, or_memory=True), kinds)

@@ -7,7 +7,7 @@ import importlib.util
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from selfright.domain.errors import InputError
 from selfright.processes import usable_cpus
@@ -29,22 +29,6 @@ _PREFERENCE = 5.0
 CONTENT = ("NNG", "NNP", "NNB", "NR", "VV", "VA", "XR", "MAG")
 _NOMINAL = ("NNG", "NNP", "XPN", "XSN", "XR")  # what a compound noun is made of
 _MAX_COMPOUND = 5  # morphemes; longer runs are mis-analysed text rather than words
-
-
-def holds_hangul(text: str) -> bool:
-    """Whether there are Hangul syllables in it."""
-    return not text.isascii() and _HANGUL_RUN.search(text) is not None
-
-
-class HangulTerms(Protocol):
-    """Cuts the Hangul of a text into index terms; everything else in it is left to others."""
-
-    @property
-    def name(self) -> str:
-        """The scheme and its version."""
-
-    def terms(self, text: str) -> Iterator[Term]:
-        """Terms with their positions, in reading order."""
 
 
 class HangulBigrams:

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from selfright.domain.text import has_hangul
-from selfright.retrieval.korean import HangulBigrams, HangulTerms, KoreanMorphemes, Term, holds_hangul
+from selfright.retrieval.korean import HangulBigrams, KoreanMorphemes, Term
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,7 +131,7 @@ _MAX_TERM = 64
 class BilingualTokenizer:
     """The tokenizer of every index. ``korean`` cuts the Hangul; Kiwi where it is installed, else syllable bigrams."""
 
-    def __init__(self, korean: HangulTerms | None = None, user_words: Sequence[str] = ()) -> None:
+    def __init__(self, korean: HangulBigrams | KoreanMorphemes | None = None, user_words: Sequence[str] = ()) -> None:
         self.korean = korean or (KoreanMorphemes(user_words) if KoreanMorphemes.is_installed() else HangulBigrams())
 
     @property
@@ -142,21 +142,21 @@ class BilingualTokenizer:
     def tokens(self, text: str) -> list[str]:
         """Terms in reading order, repeats kept."""
         text = _normal(text)
-        return self._bilingual(text) if holds_hangul(text) else _chunkwise(text).split()
+        return self._bilingual(text) if has_hangul(text) else _chunkwise(text).split()
 
     def join_terms(self, text: str) -> str:
         """The same terms joined by blanks, as a lexical index stores them; no term holds a blank."""
         text = _normal(text)
-        return " ".join(self._bilingual(text)) if holds_hangul(text) else _chunkwise(text)
+        return " ".join(self._bilingual(text)) if has_hangul(text) else _chunkwise(text)
 
     def join_all_terms(self, texts: Sequence[str]) -> list[str]:
         """``joined`` of each text; morphemes are cut on several cores."""
         if not isinstance(self.korean, KoreanMorphemes):
             return [self.join_terms(text) for text in texts]
         texts = [_normal(text) for text in texts]
-        korean = self.korean.terms_of([text if holds_hangul(text) else "" for text in texts])
+        korean = self.korean.terms_of([text if has_hangul(text) else "" for text in texts])
         return [
-            " ".join(_in_order(_latin(text), terms)) if holds_hangul(text) else _chunkwise(text)
+            " ".join(_in_order(_latin(text), terms)) if has_hangul(text) else _chunkwise(text)
             for text, terms in zip(texts, korean, strict=True)
         ]
 

@@ -85,12 +85,12 @@ def open_profiles(
     """Where profiles are stored: what the user gave, the database, or a file in the home folder."""
     if given is not None:
         return given
-    from selfright.memory.profiles import RowProfiles, SqliteProfiles
+    from selfright.memory.profiles import RowProfiles
     from selfright.storage.rows import DatabaseRows
 
     if database is not None:
         return RowProfiles(DatabaseRows(database), pack.kinds_by_name)
-    return SqliteProfiles(settings.home / _FILE, pack.kinds_by_name)
+    return RowProfiles.in_file(settings.home / _FILE, pack.kinds_by_name)
 
 
 @dataclass

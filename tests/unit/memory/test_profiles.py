@@ -13,7 +13,7 @@ import pytest
 from selfright.domain.errors import StoreError
 from selfright.domain.slots import Slot, SlotKind
 from selfright.memory import profiles
-from selfright.memory.profiles import SqliteProfiles
+from selfright.memory.profiles import RowProfiles
 from tests.support.loops import run
 
 KINDS = {"age": SlotKind("age"), "conditions": SlotKind("conditions", many=True, lasting=True)}
@@ -21,11 +21,11 @@ SECRET = "zymotic-quartz"
 KOREAN = "비밀스러운질환"
 
 
-def opened(folder: Path) -> SqliteProfiles:
-    return SqliteProfiles(folder / "profiles.sqlite", KINDS)
+def opened(folder: Path) -> RowProfiles:
+    return RowProfiles.in_file(folder / "profiles.sqlite", KINDS)
 
 
-def remember(store: SqliteProfiles, *slots: Slot, user: str = "ana") -> None:
+def remember(store: RowProfiles, *slots: Slot, user: str = "ana") -> None:
     run(store.remember(user, slots))
 
 
@@ -152,7 +152,7 @@ def test_what_was_said_survives_the_end_of_the_process(tmp_path: Path) -> None:
 
 def test_without_a_folder_to_write_to_it_keeps_in_memory_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file where the folder should be")
-    store = SqliteProfiles(tmp_path / "home" / "profiles.sqlite", KINDS)
+    store = RowProfiles.in_file(tmp_path / "home" / "profiles.sqlite", KINDS)
     assert not store.ephemeral
     remember(store, Slot("age", "60"))
     assert store.ephemeral
@@ -172,8 +172,8 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from selfright.domain.slots import Slot
-from selfright.memory.profiles import SqliteProfiles
-store = SqliteProfiles(Path(sys.argv[1]), {})
+from selfright.memory.profiles import RowProfiles
+store = RowProfiles.in_file(Path(sys.argv[1]), {})
 for n in range(10):
     asyncio.run(store.remember("ana", [Slot("topics", f"{sys.argv[2]}{n}")]))
 """
