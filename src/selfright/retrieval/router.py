@@ -23,6 +23,7 @@ from selfright.domain.ports import Embedder, TermStatistics, Tokenizer
 from selfright.domain.routing import Collection, RoutingDecision, RoutingReason
 from selfright.domain.slots import Slot
 from selfright.domain.text import has_hangul, language_of
+from selfright.retrieval.preparing import embedder_languages
 from selfright.retrieval.tokenizer import content_terms
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class _Profile:
 class DescriptionRouter:
     """A ``Router`` over the collections of one index.
 
-    ``collections`` gives them as they now stand; ``languages`` are those that the embedder knows, none meaning all.
-    ``scale`` is what its cosines are lessened by, and then stretched.
+    ``collections`` gives them as they now stand; ``scale`` is what the embedder's cosines are lessened by, and then
+    stretched.
     """
 
     def __init__(
@@ -67,7 +68,6 @@ class DescriptionRouter:
         tokenizer: Tokenizer,
         statistics: TermStatistics,
         embedder: Embedder | None = None,
-        languages: Sequence[Language] = (),
         scale: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         self._scale = scale
@@ -75,7 +75,7 @@ class DescriptionRouter:
         self._tokenizer = tokenizer
         self._statistics = statistics
         self._embedder = embedder
-        self._languages = frozenset(languages)
+        self._languages = frozenset(embedder_languages(embedder))
         self._profile = functools.lru_cache(maxsize=_KEPT)(self._read)
 
     async def route(self, question: str, kind: QueryClass | None = None, slots: Sequence[Slot] = ()) -> RoutingDecision:

@@ -36,7 +36,7 @@ def route(
 
 def router(collections: Sequence[Collection], embedder: Embedder | None = None) -> DescriptionRouter:
     texts = [f"{c.name} {c.description}" for c in collections]
-    return DescriptionRouter(lambda: collections, PlainTokenizer(), CountedTerms(texts), embedder, ("en",))
+    return DescriptionRouter(lambda: collections, PlainTokenizer(), CountedTerms(texts), embedder)
 
 
 def test_a_question_goes_where_its_meaning_points_and_the_reason_is_kept() -> None:

@@ -28,7 +28,7 @@ def open_store(
     *,
     create: bool = False,
 ) -> "StoreBase":
-    """The index at ``location``: a folder, ``milvus://…`` or ``postgresql://…``; ``AsMade`` opens any.
+    """The index at ``location``: a folder, ``milvus://…`` or ``postgresql://…``; ``ExistingEmbedder`` opens any.
 
     With ``create`` it is made where there is none, else that raises ``IndexNotFound``. Further ``NotAnIndex``,
     ``IncompatibleIndex``, ``IndexDamaged``, ``MissingExtra``, and ``UsageError`` for an address that cannot be read.
