@@ -33,6 +33,7 @@ _KNOWN = 0.8
 _KEPT = 0.5
 _MOST_WEB_TERMS = 3
 _ANSWERED = 0.2  # what it must have, for noise is ahead of noise
+_LIKELY = 0.5  # where the first finds the same with it, it stays
 _AHEAD = 0.05  # by which another meaning than the first must be better answered
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
 _CONJUNCTION = re.compile(r"^(?:and|also|그리고|또한|또)\s+", re.I)
@@ -114,19 +115,23 @@ class OfflineRewriter:
 
     def _likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
         first, *_ = found
-        grades = {
-            meaning: self._best_grade(meaning, hits) - (meaning != first) * _AHEAD for meaning, hits in found.items()
-        }
-        best = max(grades, key=grades.__getitem__)
-        best = best if grades[best] >= _ANSWERED else first
+        grades = {meaning: self._best_hit(meaning, hits) for meaning, hits in found.items()}
+        best = max(grades, key=lambda meaning: grades[meaning][0] - (meaning != first) * _AHEAD)
+        (chance, passage), (own, own_passage) = grades[best], grades[first]
+        if chance < _ANSWERED or (own >= _LIKELY and passage == own_passage):
+            best = first
         if best == first != asked and only_names(asked, self._analyzer):
             hits = [hit for one in found.values() for hit in one]
             return on_new_subject(asked, first, hits, self._analyzer) or first
         return best
 
-    def _best_grade(self, question: str, hits: Sequence[Hit]) -> float:
-        """The chance that the best hit answers; 0 where nothing was found or there is no grader."""
-        return max(self._grader.read(question, hits).probabilities, default=0.0) if self._grader else 0.0
+    def _best_hit(self, question: str, hits: Sequence[Hit]) -> tuple[float, str]:
+        """The chance that the best hit answers, and its passage; 0 where nothing was found or there is no grader."""
+        if self._grader is None:
+            return 0.0, ""
+        read = self._grader.read(question, hits)
+        graded = [(chance, hit.passage.id) for chance, hit in zip(read.probabilities, read.hits, strict=True)]
+        return max(graded, default=(0.0, ""))
 
     def _rewrite(self, request: RewriteRequest) -> str:
         tried = {query.strip() for query in (*request.tried, request.query)}
