@@ -6,7 +6,6 @@ stored vectors (themselves left out), for blurred ones, and for points between t
 that cannot be approximated well enough are not approximated at all.
 """
 
-import functools
 import importlib.util
 import math
 import threading
@@ -115,19 +114,11 @@ def search(index: Any, vector: "NDArray[np.float32]", probes: int, limit: int, a
     """The places of the ``limit`` nearest candidates; ``among`` is a bit for each place, packed, or None for all."""
     library = faiss()
     _use_threads(1)  # its helpers would go on spinning beside the lexical search
-    if among is None:
-        parameters = _parameters(probes)
-    else:
-        selector = library.IDSelectorBitmap(among)
-        parameters = library.SearchParametersIVF(nprobe=probes, sel=selector)
+    chosen = {} if among is None else {"sel": library.IDSelectorBitmap(among)}
+    parameters = library.SearchParametersIVF(nprobe=probes, **chosen)
     _, places = index.search(vector.reshape(1, -1), limit, params=parameters)
     found = places[0]
     return found[found >= 0]
-
-
-@functools.lru_cache(maxsize=8)
-def _parameters(probes: int) -> Any:
-    return faiss().SearchParametersIVF(nprobe=probes)
 
 
 def _use_threads(count: int) -> None:

@@ -10,7 +10,7 @@ import ipaddress
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -19,17 +19,7 @@ import httpcore
 
 from selfright.domain.errors import PageRefused, PageUnusable
 from selfright.web.addresses import Address, Permissions, Target, redirect, unwrap
-from selfright.web.types import (
-    AGENT,
-    Entry,
-    Reply,
-    Request,
-    RequestCounter,
-    RequestLimits,
-    Resolve,
-    media_of,
-    no_queue,
-)
+from selfright.web.types import AGENT, Entry, Reply, Request, RequestCounter, RequestLimits, Resolve, media_of
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _ADDRESSES = 64  # a name with more is refused
@@ -62,7 +52,7 @@ class Guard:
         self._resolve = resolve
         self._tls = tls
 
-    async def follow(self, request: Request, tally: RequestCounter, entry: Entry = no_queue) -> Reply:
+    async def follow(self, request: Request, tally: RequestCounter, entry: Entry | None = None) -> Reply:
         """One page: the reply after at most ``limits.redirects`` redirects, each checked as the first was.
 
         Raises ``PageRefused`` or ``PageUnusable``. All steps together take at most ``limits.seconds``, and waiting
@@ -72,7 +62,7 @@ class Guard:
         async with _deadline(request.target, 2 * self.limits.seconds):
             while len(seen) <= self.limits.redirects:
                 seen.add(request.target)
-                async with entry(request.target):
+                async with entry(request.target) if entry else nullcontext():
                     reply = await self.exchange(request, tally)
                 location = reply.headers.get("location", "")
                 if reply.status not in _REDIRECTS or not location:

@@ -13,7 +13,7 @@ from protego import Protego
 from selfright.background import Recent
 from selfright.domain.errors import PageUnusable
 from selfright.web.addresses import Target, target_of
-from selfright.web.types import AGENT, PAGES, Reply, Request, RequestCounter, no_queue
+from selfright.web.types import AGENT, PAGES, Reply, Request, RequestCounter
 
 if TYPE_CHECKING:
     from selfright.web.guard import Guard
@@ -131,7 +131,7 @@ class Visitor:
         """As RFC 9309 §2.3.1: what is missing allows everything, what cannot be reached forbids everything."""
         request = Request(target_of(f"{target.origin}/robots.txt"))
         try:
-            reply = await self._transport.follow(request, tally, no_queue)
+            reply = await self._transport.follow(request, tally)
         except PageUnusable:
             return _NOTHING
         if reply.status == 200:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from selfright.web.addresses import Target
@@ -60,11 +60,6 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 Entry = Callable[[Target], AbstractAsyncContextManager[None]]
 """What is held while a host is asked: a place in its queue. May raise ``PageRefused`` or ``PageUnusable``."""
-
-
-def no_queue(_target: Target) -> AbstractAsyncContextManager[None]:
-    """An ``Entry`` that is always open."""
-    return nullcontext()
 
 
 _SNIFFED = 1_024
