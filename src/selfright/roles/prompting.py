@@ -249,7 +249,7 @@ def _texts(messages: Iterable[Message]) -> list[str]:
     return [message.content for message in messages]
 
 
-def _conversation(history: Sequence[Message], labels: dict[str, str], most: int = MOST_MESSAGES) -> str:
+def _conversation(history: Sequence[Message], labels: Mapping[str, str], most: int = MOST_MESSAGES) -> str:
     return "\n".join(
         f"{labels.get(message.role, 'user')}: {message.content.strip()[:_LONGEST_MESSAGE]}"
         for message in history[-most:]
@@ -263,7 +263,7 @@ def _list_items(items: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines[:_MOST_ITEMS])
 
 
-def _fact(slot: Slot, labels: dict[str, str]) -> str:
+def _fact(slot: Slot, labels: Mapping[str, str]) -> str:
     remarks = [labels["not"]] * slot.negated + [labels["past"]] * (slot.time == "past")
     remarks += [labels[slot.subject]] * (slot.subject != "user")
     said = [slot.value, slot.unit or "", *(value for name, value in slot.details if name != "key")]
