@@ -7,14 +7,13 @@ It also tells which medicines a question and a text are about: one must not be a
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Any
 
 from selfright.domain.passages import Language
 from selfright.domain.slots import Concern, Profile, Slot
+from selfright.domain.tables import read_table
 from selfright_medical.extract import KEY, MedicalExtractor
 from selfright_medical.lexicon import Concept, load_lexicon
 from selfright_medical.spotting import Spotter
@@ -131,8 +130,7 @@ class Rule:
 @functools.cache
 def rules() -> tuple[Rule, ...]:
     """The rules that ship."""
-    text = resources.files(__package__).joinpath("contraindications.toml").read_text(encoding="utf-8")
-    return tuple(_rule(entry) for entry in tomllib.loads(text)["rule"])
+    return tuple(_rule(entry) for entry in read_table(__package__, "contraindications")["rule"])
 
 
 def concerns(question: str, profile: Profile, language: Language) -> tuple[Concern, ...]:

@@ -2,9 +2,9 @@
 
 import functools
 import re
-import tomllib
 from collections.abc import Mapping
-from importlib import resources
+
+from selfright.domain.tables import read_table
 
 _DOSE = re.compile(
     r"(?<![\d.])(?P<number>\d{1,5}(?:[.,]\d{1,3})?)\s?(?P<unit>mg|mcg|[µμu]g|g(?![a-z/])|밀리그램"
@@ -26,7 +26,7 @@ _N = rf"(?P<n>\d{{1,2}}|{'|'.join(_COUNT)})"
 @functools.cache
 def _rules() -> dict[str, list[tuple[re.Pattern[str], str]]]:
     """The rules of ``doses.toml``."""
-    read = tomllib.loads(resources.files(__package__).joinpath("doses.toml").read_text(encoding="utf-8"))
+    read = read_table(__package__, "doses")
     return {
         kind: [(re.compile(pattern.replace("%N", _N), re.IGNORECASE), said) for pattern, said in rules]
         for kind, rules in read.items()

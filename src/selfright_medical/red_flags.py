@@ -6,13 +6,12 @@ in the message, none of them denied or long past. It errs towards help: a questi
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import resources
-from typing import Any, Literal
+from typing import Literal
 
 from selfright.domain.passages import Language
+from selfright.domain.tables import read_table
 
 HelpKind = Literal["emergency", "crisis", "poison"]
 
@@ -54,13 +53,8 @@ def red_flags() -> tuple[RedFlag, ...]:
             source=entry["source"],
             call=entry.get("call", "emergency"),
         )
-        for entry in _data()["flag"]
+        for entry in read_table(__package__, "red_flags")["flag"]
     )
-
-
-@functools.cache
-def _data() -> Mapping[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath("red_flags.toml").read_text(encoding="utf-8"))
 
 
 def find_flags(text: str) -> Iterator[RedFlag]:
@@ -77,7 +71,7 @@ def urgent(text: str, language: Language) -> str:
     calls: dict[HelpKind, list[str]] = {}
     for flag in find_flags(text):
         calls.setdefault(flag.call, []).append(flag.what[language])
-    said = _data()["calls"]
+    said = read_table(__package__, "red_flags")["calls"]
     return "\n".join(said[call][language].format(what=", ".join(what)) for call, what in calls.items())
 
 

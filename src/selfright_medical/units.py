@@ -1,13 +1,12 @@
 """One unit for each measure: a table of units, and what a mole weighs from the table of analytes."""
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 from selfright.domain.errors import InputError
+from selfright.domain.tables import read_table
 
 _MASS, _MOLES = "g/L", "mol/L"
 # Unit: what it measures, its factor to that base, an offset, and how people write it, in small letters. A percent or a
@@ -61,8 +60,7 @@ class Measure:
 
 def measure_table() -> Sequence[Mapping[str, Any]]:
     """The rows of ``measures.toml``: slot, names, and for what is one number its unit and bounds."""
-    text = files("selfright_medical").joinpath("measures.toml").read_text(encoding="utf-8")
-    rows: list[dict[str, Any]] = tomllib.loads(text)["measure"]
+    rows: list[dict[str, Any]] = read_table(__package__, "measures")["measure"]
     return rows
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Language
 from selfright.domain.routing import RoutingDecision
+from selfright.domain.tables import read_table
 from selfright.domain.text import singular
 
 Texts = Mapping[str, Mapping[str, str]]
@@ -20,15 +21,8 @@ Texts = Mapping[str, Mapping[str, str]]
 @cache
 def wordings(package: str, name: str) -> Mapping[Language, Texts]:
     """The texts of a package by language. Raises ``FileNotFoundError`` for a name that has no files."""
-    import tomllib
-    from importlib.resources import files
-
     languages: tuple[Language, ...] = ("en", "ko")
-    read = {
-        language: tomllib.loads(files(package).joinpath(f"{name}.{language}.toml").read_text(encoding="utf-8"))
-        for language in languages
-    }
-    return MappingProxyType(read)
+    return MappingProxyType({language: read_table(package, f"{name}.{language}") for language in languages})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,8 @@ import importlib.util
 import ipaddress
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -19,6 +17,7 @@ from urllib.request import getproxies, proxy_bypass
 from pydantic import TypeAdapter
 
 from selfright.domain.errors import SettingsError, UsageError
+from selfright.domain.tables import read_table
 from selfright.llm.openai_chat import TIMEOUT_S
 
 if TYPE_CHECKING:
@@ -161,7 +160,7 @@ class Provider:
     aliases: tuple[str, ...] = ()
 
 
-_TABLE = tomllib.loads(files("selfright.llm").joinpath("providers.toml").read_text(encoding="utf-8"))
+_TABLE = read_table(__package__, "providers")
 PROVIDERS: Mapping[str, Provider] = TypeAdapter(dict[str, Provider]).validate_python(_TABLE)
 ALIASES = {alias: name for name, provider in PROVIDERS.items() for alias in provider.aliases}
 

@@ -5,14 +5,12 @@ in ``talk.toml``. One word more makes a message a question, for a question lost 
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
 from selfright.domain.passages import Language
+from selfright.domain.tables import read_table
 
 # The most telling one first: "Hi, what can you do?" asks for more than a greeting.
 ACTS = ("recall", "about", "thanks", "bye", "mood", "greeting", "ack")
@@ -32,7 +30,7 @@ def act_of(text: str) -> str | None:
 def reply(text: str, language: Language, before: Sequence[str] = ()) -> str:
     """The fixed reply to small talk, "all right" where it is on no list; ``before`` is what the user said so far."""
     unlisted = "other" if any(map(str.isalnum, text)) else "nothing"
-    act, words = act_of(text) or unlisted, _phrases()["replies"][language]
+    act, words = act_of(text) or unlisted, read_table(__package__, "talk")["replies"][language]
     asked = [said for said in before if act_of(said) is None] if act == "recall" else []
     if act == "recall":
         act = ("first" if _FIRST.search(text) else "last") if asked else "none"
@@ -55,11 +53,6 @@ def _acts(text: str) -> Iterator[str]:
 @cache
 def _sets() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The phrases of each act, of both languages: they are mixed."""
-    lines = {name: [*_phrases()[name]["en"], *_phrases()[name]["ko"]] for name in (*ACTS, "beside")}
+    table = read_table(__package__, "talk")
+    lines = {name: [*table[name]["en"], *table[name]["ko"]] for name in (*ACTS, "beside")}
     return tuple((name, re.compile("|".join(found))) for name, found in lines.items())
-
-
-@cache
-def _phrases() -> dict[str, dict[str, Any]]:
-    raw = files("selfright.roles").joinpath("talk.toml").read_text(encoding="utf-8")
-    return tomllib.loads(raw)
