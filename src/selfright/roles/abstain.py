@@ -16,6 +16,7 @@ from selfright.domain.flags import Flags
 from selfright.domain.judgements import Evaluation, EvaluationSource, Grading, QueryClass, Verdict
 from selfright.domain.passages import Hit, Language, Passage, is_of_the_web
 from selfright.domain.text import language_of
+from selfright.domain.wordings import wordings
 from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
 from selfright.roles.scoring import Scorer, log_odds, read_scorer
 
@@ -81,21 +82,6 @@ def load_model() -> AbstentionModel:
 NEAREST = 3
 MISSING = 4
 
-_WORDS: dict[Language, dict[str, str]] = {
-    "en": {
-        "no": "I could not find an answer that the documents support.",
-        "missing": "Missing: {items}.",
-        "nearest": "Nearest sources: {items}.",
-        "nothing": "Nothing related was found.",
-    },
-    "ko": {
-        "no": "문서에서 답의 근거를 찾지 못했습니다.",
-        "missing": "찾지 못한 내용: {items}.",
-        "nearest": "가장 가까운 자료: {items}.",
-        "nothing": "관련된 자료가 없습니다.",
-    },
-}
-
 
 class SupportAbstainer:
     """Abstains when the support of the best answer lies under a threshold (0…1), or when nothing was said at all."""
@@ -114,7 +100,10 @@ class SupportAbstainer:
     def refusal(self, question: str, language: Language, best: Attempt, hits: Sequence[Hit]) -> Draft:
         """What is missing, unless a source that was found has it, and the nearest sources, as the question speaks."""
         del question
-        words, passages = _WORDS[language], [*(strip.passage for strip in best.strips), *(hit.passage for hit in hits)]
+        words, passages = (
+            wordings(__package__, "abstain")[language]["refusal"],
+            [*(strip.passage for strip in best.strips), *(hit.passage for hit in hits)],
+        )
         said = "\n".join(f"{passage.context}\n{passage.text}" for passage in passages).casefold()
         lacking = best.evaluation.missing_info if best.evaluation else ()
         missing = [item for item in lacking if item.casefold() not in said][:MISSING]
