@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import zip_longest
 
+from selfright.domain.tables import read_table
+
 DATE = "date"
 VERSION = "version"
 
@@ -29,20 +31,8 @@ class Quantity:
         return self.value == other.value and (self.unit == other.unit or not self.unit or not other.unit)
 
 
-_MONTHS = {
-    "jan": 1,
-    "feb": 2,
-    "mar": 3,
-    "apr": 4,
-    "may": 5,
-    "jun": 6,
-    "jul": 7,
-    "aug": 8,
-    "sep": 9,
-    "oct": 10,
-    "nov": 11,
-    "dec": 12,
-}
+_TABLE = read_table(__package__, "quantities")
+_MONTHS: dict[str, int] = _TABLE["months"]
 _MONTH = (
     r"(?P<{0}>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
     r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
@@ -64,43 +54,7 @@ _VERSIONS = (
     re.compile(r"(?<![\w.])(?P<v>\d+(?:\.\d+)*)(?=\s?버전)"),
 )
 
-_UNITS = {
-    "%": "% percent 퍼센트 프로 pct",
-    "year": "years year yrs yr 년 세 살 연간",
-    "month": "months month 개월 달",
-    "week": "weeks week wk 주일 주간 주",
-    "day": "days day 일간 일",
-    "h": "hours hour hrs hr h 시간",
-    "min": "minutes minute mins min 분",
-    "s": "seconds second secs sec s 초",
-    "ms": "milliseconds millisecond ms 밀리초",
-    "time": "times 회 번 차례",
-    "mg": "milligrams milligram mg 밀리그램",
-    "g": "grams gram g 그램",
-    "kg": "kilograms kilogram kg 킬로그램",
-    "µg": "micrograms microgram mcg µg μg ug 마이크로그램",
-    "ml": "milliliters milliliter millilitres millilitre ml 밀리리터",
-    "l": "liters liter litres litre l 리터",
-    "cm": "centimeters centimeter cm 센티미터 센티",
-    "m": "meters meter metres metre m 미터",
-    "km": "kilometers kilometer kilometres kilometre km 킬로미터",
-    "mm": "millimeters millimeter mm 밀리미터",
-    "mile": "miles mile 마일",
-    "°c": "°c ℃ 섭씨",
-    "°f": "°f ℉ 화씨",
-    "byte": "bytes byte 바이트",
-    "kb": "kilobytes kilobyte kb 킬로바이트",
-    "mb": "megabytes megabyte mb 메가바이트",
-    "gb": "gigabytes gigabyte gb 기가바이트",
-    "tb": "terabytes terabyte tb 테라바이트",
-    "person": "people persons person 명 인",
-    "item": "개 가지",
-    "won": "won krw 원",
-    "dollar": "dollars dollar usd 달러",
-    "thousand": "thousand 천",
-    "million": "million 백만",
-    "billion": "billion",
-}
+_UNITS: dict[str, str] = _TABLE["units"]
 _CANONICAL = {name: unit for unit, names in _UNITS.items() for name in names.split()}
 _KNOWN = "|".join(sorted((re.escape(name) for name in _CANONICAL), key=len, reverse=True))
 _RATIO = r"(?:\s?/\s?(?:[A-Za-zµμ]{1,5}\d?(?:\.\d+)?|일|회|시간|분|초|주|년))*"
