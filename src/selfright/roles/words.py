@@ -3,30 +3,11 @@
 import re
 from collections.abc import Callable
 
+from selfright.domain.tables import read_table
 from selfright.domain.text import has_hangul
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_ENGLISH_STOP = _words(
-    """
-    a about above after again against all also am among an and any are aren't as at be because been before being
-    below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each
-    either else ever every few for from further get gets getting give given go goes had hadn't has hasn't have haven't
-    having he he'd he'll he's her here hers herself him himself his how how's however i i'd i'll i'm i've if in into is
-    isn't it it's its itself just know let let's like many may me might mine more most much must my myself need of off
-    often on once one only onto or other ought our ours ourselves out over own per please shall she she'd she'll she's
-    should shouldn't since so some someone something still such than thank thanks that that's the their theirs them
-    themselves then there there's these they they'd they'll they're they've this those though through thus to too
-    toward towards under until up upon us very via want wanted wants was wasn't we we'd we'll we're we've were weren't
-    what what's whatever when when's where where's whether which while who who's whom whose why why's will with within
-    without won't would wouldn't yes yet you you'd you'll you're you've your yours yourself
-    tell explain describe say says said show list provide regarding concerning according called known mean means
-    anything everything anyone everyone way kind kinds type types sort
-    """
-)
+_TABLE = read_table(__package__, "words")
+_ENGLISH_STOP = frozenset(_TABLE["english"].split())
 _ENGLISH_WORD = re.compile(r"(?<![\w'’-])[A-Za-z]+(?:['’][A-Za-z]+)?(?![\w-])")
 _PHRASES = re.compile(
     r"\baccording to (?:the |this )?(?:passage|text|documents?|article|context|author|paragraph)s?\b"
@@ -63,16 +44,9 @@ _KOREAN_ENDING = re.compile(
 _HANGING = re.compile(
     r"(?<=[A-Za-z0-9])(?:(?:은|는|이|가|을|를|의|에|에서|에는|로|으로|와|과|도|란|이란)(?![가-힣])|['’]s\b)"
 )
-KOREAN_LIGHT = _words(
-    """
-    하 되 있 없 이 것 수 등 때 중 및 더 좀 안 못 나 저 너 우리 그 저것 이것 그것 무엇 누구 언제 어디 어떻 어떤
-    무슨 어느 왜 몇 얼마 주 알리 알려주 말하 보 싶 같 대하 관하 위하 따르 통하 의하 인하 경우 거 게 데 뿐 만 바
-    뭐 여기 거기 저기 다음 지문 가장
-    """
-)
-
-# Light words that are also nouns of their own: louse, number, lamp, monk, rope.
-KOREAN_HOMONYMS = _words("이 수 등 중 바")
+KOREAN_LIGHT = frozenset(_TABLE["korean"].split())
+KOREAN_HOMONYMS = frozenset(_TABLE["homonyms"].split())
+"""Light words that are also nouns of their own."""
 
 _NEGATION_EN = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|nothing|nobody|nowhere|unable|lacks?|lacking|fails? to"
