@@ -11,44 +11,23 @@ from typing import Any, TypeVar
 
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import AnswerQuality, ClaimStatus
+from selfright.domain.tables import read_table
 from selfright.domain.value_parsing import score, strings, truth
 from selfright.roles.evaluate.scoring import Scores
 from selfright.roles.visible_text import letters
 
 T = TypeVar("T")
 
-# Names as ``letters`` leaves them: ``answer_quality``, ``answerQuality`` and ``Answer Quality`` are one.
-_NAMES = {
-    "grounding": "grounding groundingscore groundedness 근거성 근거성점수",
-    "completeness": "completeness completenessscore 완전성 완전성점수",
-    "accuracy": "accuracy accuracyscore 정확성 정확성점수",
-    "quality": "answerquality label 답변품질",
-    "confidence": "confidence confidencescore 신뢰도 확신도",
-    "missing": "missinginfo missinginformation 부족한정보 누락된정보",
-    "suggestions": "improvementsuggestions suggestions 개선제안",
-    "retrieval": "needsretrieval 재검색필요",
-    "reason": "reason 평가사유 사유 이유",
-    "claims": "claims 주장 문장",
-}
-_FIELD = {name: field for field, names in _NAMES.items() for name in names.split()}
-_CLAIM_FIELD = {
-    "text": "text", "sentence": "text", "claim": "text", "문장": "text", "주장": "text",
-    "status": "status", "상태": "status", "판정": "status",
-    "passages": "passages", "passage": "passages", "citations": "passages", "문단": "passages",
-}  # fmt: skip
-_LABELS = {
-    "adequate": AnswerQuality.ADEQUATE, "적절": AnswerQuality.ADEQUATE, "적절함": AnswerQuality.ADEQUATE,
-    "needsdocs": AnswerQuality.NEEDS_DOCS, "needsdocuments": AnswerQuality.NEEDS_DOCS,
-    "문서필요": AnswerQuality.NEEDS_DOCS,
-    "hallucination": AnswerQuality.HALLUCINATION, "환각": AnswerQuality.HALLUCINATION,
-    "offtopic": AnswerQuality.OFF_TOPIC, "주제이탈": AnswerQuality.OFF_TOPIC, "주제벗어남": AnswerQuality.OFF_TOPIC,
-}  # fmt: skip
-_STATUSES = {
-    "supported": ClaimStatus.SUPPORTED, "뒷받침됨": ClaimStatus.SUPPORTED, "지지됨": ClaimStatus.SUPPORTED,
-    "unsupported": ClaimStatus.UNSUPPORTED, "notsupported": ClaimStatus.UNSUPPORTED,
-    "contradicted": ClaimStatus.UNSUPPORTED, "뒷받침되지않음": ClaimStatus.UNSUPPORTED,
-    "지지되지않음": ClaimStatus.UNSUPPORTED, "근거없음": ClaimStatus.UNSUPPORTED,
-}  # fmt: skip
+
+def _meanings(kind: str) -> dict[str, str]:
+    """What each name of that kind means."""
+    table = read_table(__package__, "judgement_parsing")[kind]
+    return {name: meant for meant, names in table.items() for name in names.split()}
+
+
+_FIELD, _CLAIM_FIELD = _meanings("fields"), _meanings("claim_fields")
+_LABELS = {name: AnswerQuality(meant) for name, meant in _meanings("labels").items()}
+_STATUSES = {name: ClaimStatus(meant) for name, meant in _meanings("statuses").items()}
 
 # A judge that gives no label, but scores: below the first an answer is taken for an invention, and only with all of the
 # second and a stated confidence for a good one.
