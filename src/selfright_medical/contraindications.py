@@ -20,23 +20,8 @@ from selfright_medical.spotting import Spotter
 from selfright_medical.wording import concept_of, names_of, slot_wordings
 
 _CLASS = "drug class"
-# Also found in food and in every body, so that a text names them without being about them.
-_NOT_TOLD_APART = (
-    "vitamin", "vitamin B3", "mineral", "iron", "iodine", "folate", "supplement", "herbal medicine", "vaccine", "fluid",
-    "oxygen", "alcohol", "blood product", "coagulation factor", "immunoglobulin", "interferon", "neurotransmitter",
-    "insulin", "hormone", "growth hormone", "hyperglycaemic hormone", "estrogen", "androgen",
-)  # fmt: skip
-# Classes whose members share what is reacted to, under their names in the lexicon; aspirin is told apart there.
-_CROSS_REACTING = {
-    "drug:aspirin": "NSAID",
-    **{
-        name: name
-        for name in (
-            "penicillin", "cephalosporin", "carbapenem", "fluoroquinolone", "macrolide", "tetracycline",
-            "aminoglycoside", "sulfonamide", "ACE inhibitor", "local anaesthetic", "triptan", "nitroimidazole",
-        )
-    },
-}  # fmt: skip
+_TABLE = read_table(__package__, "contraindications")
+_CROSS_REACTING = {"drug:aspirin": "NSAID", **{name: name for name in _TABLE["cross_reacting"]}}
 _LONGEST = 10_000
 _LONGEST_QUESTION = 2_000
 
@@ -72,7 +57,7 @@ def of_its_class(allergen: Concept) -> tuple[Concept, ...]:
 @functools.cache
 def _medicines() -> tuple[Concept, ...]:
     drugs = load_lexicon().of_kind("drug")
-    return tuple(drug for drug in drugs if drug.group not in (_CLASS, *_NOT_TOLD_APART))
+    return tuple(drug for drug in drugs if drug.group not in (_CLASS, *_TABLE["not_told_apart"]))
 
 
 @functools.cache
@@ -130,7 +115,7 @@ class Rule:
 @functools.cache
 def rules() -> tuple[Rule, ...]:
     """The rules that ship."""
-    return tuple(_rule(entry) for entry in read_table(__package__, "contraindications")["rule"])
+    return tuple(_rule(entry) for entry in _TABLE["rule"])
 
 
 def concerns(question: str, profile: Profile, language: Language) -> tuple[Concern, ...]:
