@@ -40,6 +40,7 @@
 import difflib
 import importlib.util
 from collections.abc import Iterable
+from typing import Any
 
 
 class SelfrightError(Exception):
@@ -158,6 +159,14 @@ class MissingExtra(SelfrightError):
         """Raises it, with the name of the extra, where one of these modules is not installed."""
         if not all(map(importlib.util.find_spec, modules)):
             raise cls(what, f'pip install "selfright[{extra}]"')
+
+    @classmethod
+    def load(cls, what: str, extra: str, module: str) -> Any:
+        """The module, untyped. Raises as ``check``."""
+        try:
+            return importlib.import_module(module)
+        except ImportError as error:
+            raise cls(what, f'pip install "selfright[{extra}]"') from error
 
 
 class ModelError(SelfrightError):

@@ -185,14 +185,9 @@ class _Row(BaseModel):
 
 def compile_pattern(pattern: str) -> Any:
     """The pattern, which ignores case. Raises ``ValueError`` for what is none, ``MissingExtra`` without the library."""
+    regex = MissingExtra.load("regex, which searches for the 'patterns' of questions,", "eval", "regex")
     try:
-        import regex
-    except ModuleNotFoundError:
-        raise MissingExtra(
-            "regex, which searches for the 'patterns' of questions,", 'pip install "selfright[eval]"'
-        ) from None
-    try:
-        return regex.compile(pattern, regex.IGNORECASE)  # type: ignore[no-untyped-call]
+        return regex.compile(pattern, regex.IGNORECASE)
     except (regex.error, OverflowError, RecursionError) as error:
         raise ValueError(str(error)) from None
 

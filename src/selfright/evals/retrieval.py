@@ -74,11 +74,7 @@ def _word(name: str) -> str:
 
 
 def _library() -> Any:
-    try:
-        import ir_measures
-    except ModuleNotFoundError:
-        raise MissingExtra("ir-measures, which measures rankings,", "pip install 'selfright[eval]'") from None
-    return ir_measures
+    return MissingExtra.load("ir-measures, which measures rankings,", "eval", "ir_measures")
 
 
 Progress = Callable[[int, int, str], None]

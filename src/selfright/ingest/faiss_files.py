@@ -1,6 +1,5 @@
 """Vectors in FAISS files, as an index made elsewhere has them."""
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -60,10 +59,7 @@ class FaissVectors:
 
 def faiss() -> Any:
     """FAISS, imported late for it takes a third of a second; raises ``MissingExtra``."""
-    try:
-        return importlib.import_module("faiss")
-    except ImportError as error:
-        raise MissingExtra("FAISS, which this index or file needs,", 'pip install "selfright[faiss]"') from error
+    return MissingExtra.load("FAISS, which this index or file needs,", "faiss", "faiss")
 
 
 def _read(path: Path) -> Any:

@@ -149,10 +149,7 @@ def _embedder_of(entry: str, encoder: str) -> Embed:
 def _ray() -> Any:
     for name, value in _OPTIONS.items():
         os.environ.setdefault(name, value)
-    try:
-        return importlib.import_module("ray")
-    except ModuleNotFoundError as error:
-        raise MissingExtra("Ray, which spreads the work over machines,", 'pip install "selfright[ray]"') from error
+    return MissingExtra.load("Ray, which spreads the work over machines,", "ray", "ray")
 
 
 _Documents = Sequence[tuple[Document, Sequence[Passage]]]

@@ -8,7 +8,6 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -73,9 +72,8 @@ class CrossEncoderJudge:
             )
         self._folder, self._job = folder, job
         self._look_through()
-        if find_spec("sentence_transformers") is None:  # importing it takes seconds
-            command = 'pip install "selfright[judges]"'
-            raise errors.MissingExtra("sentence-transformers, which runs custom judges,", command)
+        # Importing it takes seconds.
+        errors.MissingExtra.check("sentence-transformers, which runs custom judges,", "judges", "sentence_transformers")
         self._lock = threading.Lock()
         self._model: Any = None
         self._failure: errors.ModelFilesDamaged | None = None

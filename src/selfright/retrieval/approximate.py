@@ -79,10 +79,7 @@ def faiss() -> Any:
 
     Raises ``MissingExtra``.
     """
-    try:
-        return importlib.import_module("faiss")
-    except ImportError as error:
-        raise MissingExtra("FAISS, which this index or file needs,", 'pip install "selfright[faiss]"') from error
+    return MissingExtra.load("FAISS, which this index or file needs,", "faiss", "faiss")
 
 
 def approximate(source: Source) -> Approximation | None:

@@ -1,6 +1,5 @@
 """The web, wired by the settings: the providers in their order, each behind the guard."""
 
-import importlib.util
 import os
 from collections.abc import Mapping
 from functools import partial
@@ -52,8 +51,7 @@ def _static(settings: Settings, tokenizer: Tokenizer) -> WebSearch:
 
 
 def _require_extra(name: str) -> None:
-    if not all(map(importlib.util.find_spec, _NEEDED)):
-        raise MissingExtra(f"what web_provider '{name}' needs", 'pip install "selfright[web]"')
+    MissingExtra.check(f"what web_provider '{name}' needs", "web", *_NEEDED)
 
 
 def _pages(settings: Settings) -> "Pages":

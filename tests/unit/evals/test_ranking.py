@@ -79,7 +79,7 @@ def test_names_of_measures() -> None:
 
 def test_without_the_library_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_measures", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'selfright\[eval\]'"):
+    with pytest.raises(MissingExtra, match=r'pip install "selfright\[eval\]"'):
         parse_measures(MEASURES)
 
 

@@ -62,7 +62,7 @@ class Network:
 def network(monkeypatch: pytest.MonkeyPatch) -> Network:
     """Stands for the library, which need not be installed."""
     made = Network()
-    monkeypatch.setattr(cross_encoder, "find_spec", lambda name: name)
+    monkeypatch.setattr("selfright.domain.errors.importlib.util.find_spec", lambda name: name)
     monkeypatch.setattr(cross_encoder, "_load", lambda folder: made)
     return made
 
@@ -162,7 +162,7 @@ def test_a_config_that_is_none(tmp_path: Path, content: bytes) -> None:
 
 
 def test_what_is_not_installed_is_named_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cross_encoder, "find_spec", lambda name: None)
+    monkeypatch.setattr("selfright.domain.errors.importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r'pip install "selfright\[judges\]"'):
         CrossEncoderJudge(str(saved(tmp_path)), "passages")
 

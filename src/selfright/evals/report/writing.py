@@ -1,6 +1,5 @@
 """A study → one self-contained page: it runs no script, fetches nothing, and shows all text as text."""
 
-import importlib.util
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files as resources
@@ -37,8 +36,7 @@ def page(study: Study, files: Sequence[str] = ()) -> str:
 
     Raises ``MissingExtra`` without Jinja2 or Matplotlib.
     """
-    if importlib.util.find_spec("jinja2") is None:
-        raise MissingExtra("Jinja2, which writes reports,", 'pip install "selfright[eval]"')
+    MissingExtra.check("Jinja2, which writes reports,", "eval", "jinja2")
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
