@@ -232,17 +232,21 @@ class BudgetSpent(ModelError):
 
 
 class WebError(SelfrightError):
-    """The web could not be used; ``requests`` is how many had been sent until then."""
+    """The web could not be used; ``requests`` is how many had been sent until then.
 
-    def __init__(self, message: str, *, requests: int = 0) -> None:
+    ``status`` is the HTTP status where there was one.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, requests: int = 0) -> None:
         super().__init__(message)
+        self.status = status
         self.requests = requests
 
 
 class WebUnavailable(WebError):
     """A provider cannot be asked now: time-out, no connection, rate limit, server error, or left alone for a while.
 
-    ``status`` is the HTTP status where there was one, ``retry_after`` the seconds that it asked to wait.
+    ``retry_after`` are the seconds that it asked to wait.
     """
 
     retryable = True
@@ -250,17 +254,12 @@ class WebUnavailable(WebError):
     def __init__(
         self, message: str, *, status: int | None = None, retry_after: float | None = None, requests: int = 0
     ) -> None:
-        super().__init__(message, requests=requests)
-        self.status = status
+        super().__init__(message, status=status, requests=requests)
         self.retry_after = retry_after
 
 
 class WebRejected(WebError):
     """A provider turned the search down (400, 401, 403, …); the same search would be turned down again."""
-
-    def __init__(self, message: str, *, status: int | None = None, requests: int = 0) -> None:
-        super().__init__(message, requests=requests)
-        self.status = status
 
 
 class WebReplyUnusable(WebError):
@@ -272,14 +271,7 @@ class PageRefused(WebError):
 
 
 class PageUnusable(WebError):
-    """A page could not be had or read: it is down, too slow, too large, of another type, or closed to robots.
-
-    ``status`` is the HTTP status where there was one.
-    """
-
-    def __init__(self, message: str, *, status: int | None = None, requests: int = 0) -> None:
-        super().__init__(message, requests=requests)
-        self.status = status
+    """A page could not be had or read: it is down, too slow, too large, of another type, or closed to robots."""
 
 
 class ServiceError(SelfrightError):
