@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from selfright.domain import errors
 from selfright.domain.errors import SelfrightError, SessionHidden, UnknownName, UnreadableFile
+from selfright.domain.tables import read_table
 from selfright.schemas import fault_of
 from selfright.wire.answers import ErrorBody, ErrorReply
 
@@ -109,22 +110,6 @@ def unusable_body(found: Sequence[Mapping[str, Any]]) -> Refused:
 
 
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorReply, "description": description}
-    for status, description in (
-        (400, "The request cannot be used as it is"),
-        (401, "No key, or one that is unknown or revoked"),
-        (403, "The key does not allow it"),
-        (404, "There is no such thing, or not for this key"),
-        (408, "The body did not come in time"),
-        (409, "Another turn of the session is running, or took it over"),
-        (413, "The body is too large"),
-        (415, "The body is of a type that is not taken"),
-        (421, "The Host header names another machine"),
-        (422, "Nothing in the files could be read"),
-        (429, "Too many requests, or turns at once; see Retry-After"),
-        (500, "Something broke; the log says what"),
-        (502, "The language model or the web failed"),
-        (503, "Not now; see Retry-After"),
-        (504, "The turn took too long"),
-    )
+    int(status): {"model": ErrorReply, "description": description}
+    for status, description in read_table(__package__, "errors")["documented"].items()
 }
