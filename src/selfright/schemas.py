@@ -16,23 +16,14 @@ from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Hit, StoreInfo, Strip, Trust, is_of_the_web
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Fact, Profile, Slot
+from selfright.domain.tables import read_table
 from selfright.domain.traces import Replay, Trace
 from selfright.domain.wordings import Wording, format_outcome, wordings
 
 __all__ = ["Cost", "Iteration", "NodeOutcome", "RoutingDecision", "Wording", "format_outcome", "wordings"]
 
 
-_EXPECTED = {
-    "string_type": "a text", "string_too_short": "a text of {min_length} or more characters",
-    "string_too_long": "a text of at most {max_length} characters", "literal_error": "{expected}",
-    "int_type": "a whole number", "int_parsing": "a whole number", "int_from_float": "a whole number",
-    "float_type": "a number", "float_parsing": "a number", "finite_number": "a number",
-    "greater_than_equal": "a number of at least {ge}", "less_than_equal": "a number of at most {le}",
-    "bool_type": "true or false", "bool_parsing": "true or false", "list_type": "a list", "tuple_type": "a list",
-    "too_short": "{min_length} or more entries", "too_long": "at most {max_length} entries",
-    "dict_type": "an object", "model_type": "an object", "model_attributes_type": "an object",
-}  # fmt: skip
-"""What pydantic's kinds of errors expect."""
+_EXPECTED: dict[str, str] = read_table(__package__, "schemas")["expected"]
 _MOST_SHOWN = 60
 
 
