@@ -16,23 +16,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from selfright.domain.errors import UsageError
+from selfright.domain.tables import read_table
 from selfright.schemas import fault_of
 
-_S0, _S3 = "S0 section 7", "S3 section 10"
 EXPECTED: Mapping[str, tuple[str, Mapping[str, float]]] = {
-    "baseline": (_S0, {"quality": 0.52, "grounding": 0.40, "iterations": 1.0, "llm_calls": 1.5}),
-    "self_refine_full_safety": (
-        _S0,
-        {"quality": 0.78, "grounding": 0.85, "iterations": 1.9, "llm_calls": 2.6, "infinite_loop_rate": 0.0},
-    ),
-    "self_refine_llm_quality": (
-        _S3,
-        {"second_pass_precision": 0.45, "second_pass_recall": 0.50, "second_pass_quality": 0.58},
-    ),
-    "self_refine_dynamic_query": (
-        _S3,
-        {"second_pass_precision": 0.72, "second_pass_recall": 0.68, "second_pass_quality": 0.78},
-    ),
+    profile: (row["source"], row["values"]) for profile, row in read_table(__package__, "systems").items()
 }
 """The seeds' values for our metrics by profile, each with where they stand."""
 
