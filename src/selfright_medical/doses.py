@@ -10,26 +10,19 @@ _DOSE = re.compile(
     r"(?<![\d.])(?P<number>\d{1,5}(?:[.,]\d{1,3})?)\s?(?P<unit>mg|mcg|[µμu]g|g(?![a-z/])|밀리그램"
     r"|마이크로그램|그램|IU|units?|단위|유닛|㎎|mEq)(?!/d?L|/m?[lL])(?![a-zA-Z])"
 )
-_DOSE_UNITS = {
-    **dict.fromkeys(("밀리그램", "㎎"), "mg"), **dict.fromkeys(("µg", "μg", "ug", "마이크로그램"), "mcg"),
-    **dict.fromkeys(("unit", "단위", "유닛", "iu"), "units"), "그램": "g", "meq": "mEq",
-}  # fmt: skip
+_TABLE = read_table(__package__, "doses")
 _OF = re.compile(r"\s+of\s")  # 100 mg of Zoloft: the dose of what follows
 _BEFORE_OF = re.compile(r"\d[\w.,]*\s?[a-zA-Z㎎]+\s+of\s+(?:\w+\s+)?$")
-_COUNT = {
-    "한": 1, "once": 1, "one": 1, "두": 2, "twice": 2, "two": 2, "세": 3, "thrice": 3, "three": 3, "네": 4, "four": 4,
-    "five": 5, "six": 6, "eight": 8, "twelve": 12,
-}  # fmt: skip
+_COUNT: dict[str, int] = _TABLE["counts"]
 _N = rf"(?P<n>\d{{1,2}}|{'|'.join(_COUNT)})"
 
 
 @functools.cache
 def _rules() -> dict[str, list[tuple[re.Pattern[str], str]]]:
     """The rules of ``doses.toml``."""
-    read = read_table(__package__, "doses")
     return {
-        kind: [(re.compile(pattern.replace("%N", _N), re.IGNORECASE), said) for pattern, said in rules]
-        for kind, rules in read.items()
+        kind: [(re.compile(pattern.replace("%N", _N), re.IGNORECASE), said) for pattern, said in _TABLE[kind]]
+        for kind in ("frequency", "timing", "route")
     }
 
 
@@ -63,5 +56,5 @@ def _dose(text: str, *, last: bool = False) -> str | None:
     if not found:
         return None
     match = found[-1 if last else 0]
-    unit = _DOSE_UNITS.get(match["unit"].lower(), match["unit"])
+    unit = _TABLE["units"].get(match["unit"].lower(), match["unit"])
     return f"{match['number'].replace(',', '')} {unit}"

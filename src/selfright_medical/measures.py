@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from selfright.domain.slots import Slot
+from selfright.domain.tables import read_table
 from selfright_medical.lexicon import load_lexicon
 from selfright_medical.spotting import apart
-from selfright_medical.units import Measure, as_number, format_value, measure_table, normalize
+from selfright_medical.units import Measure, as_number, format_value, normalize
 
+_TABLE = read_table(__package__, "measures")
 _FIELDS = {each.name for each in fields(Measure)}
 MEASURED = {
     concept: Measure(**{name: value for name, value in row.items() if name in _FIELDS})
-    for row in measure_table()
+    for row in _TABLE["measure"]
     if "unit" in row
     for concept in row.get("concepts", [row["slot"].replace("_", "-")])
 }
@@ -22,16 +24,6 @@ MEASURED = {
 VALUES = {measure.slot: measure for measure in MEASURED.values()}
 """What is measured as one number, by the name of its slot."""
 
-_MORE_NAMES = {
-    "body-weight": ("weigh", "weighs", "weighed", "wt"),
-    "height": ("ht",),
-    "temperature": ("fever of", "열이", "열", "BT"),
-    "sodium": ("Na",),
-    "potassium": ("K",),
-    "blood-glucose": ("sugar", "sugars"),
-    "total-cholesterol": ("TC",),
-    "heart-rate": ("P", "PR"),
-}
 _UNIT = (
     r"(?P<unit>mL/min/1\.73\s?(?:m2|m²|㎡)|mL/min|mmol/mol|[x×]?\s?10(?:\^9|⁹)/L|[x×]?\s?10(?:\^3"
     r"|³)/[uµμ]L|K/[uµμ]L|/[uµμ]L|[µμu]?mol/L|[nmp]mol/L|mEq/L"
@@ -157,7 +149,7 @@ def _patterns() -> tuple[re.Pattern[str], dict[str, Measure]]:
     by_name: dict[str, Measure] = {}
     for key, measure in MEASURED.items():
         concept = concepts[f"lab:{key}"]
-        for form in (*concept.forms_en, *concept.forms_ko, *_MORE_NAMES.get(key, ())):
+        for form in (*concept.forms_en, *concept.forms_ko, *_TABLE["more_names"].get(key, ())):
             by_name.setdefault(" ".join(form.lower().split()), measure)
     names = "|".join(
         re.escape(name).replace(r"\ ", r"\s*") for name in sorted(by_name, key=lambda name: (-len(name), name))

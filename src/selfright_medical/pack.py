@@ -9,6 +9,7 @@ from itertools import islice
 
 from selfright.domain.packs import DomainPack, Pointer
 from selfright.domain.passages import Language
+from selfright.domain.tables import read_table
 from selfright_medical.complaints import complaints
 from selfright_medical.contraindications import concerns, things_asked, things_in
 from selfright_medical.extract import MedicalExtractor
@@ -70,17 +71,8 @@ def is_medical(text: str) -> bool:
     return any(text[mention.start : mention.end] not in OF_OTHER_FIELDS for mention in found)
 
 
-POINTERS = (
-    Pointer(
-        ("medications", "allergies"), ("drug", "medicine", "medication", "pharma", "약물", "의약품", "복약", "약품")
-    ),
-    Pointer(("symptoms",), ("symptom", "emergency", "first aid", "증상", "응급")),
-    Pointer(("conditions",), ("disease", "condition", "disorder", "질환", "질병", "병")),
-    Pointer(("pregnancy",), ("pregnan", "obstetric", "임신", "산부인과")),
-    Pointer(
-        ("glucose", "hba1c", "creatinine", "egfr", "cholesterol", "ldl", "hdl", "triglycerides", "ast", "alt"),
-        ("laborator", "lab test", "blood test", "검사"),
-    ),
+POINTERS = tuple(
+    Pointer(tuple(row["slots"]), tuple(row["words"])) for row in read_table(__package__, "pointers")["pointer"]
 )
 
 _LONGEST_TEXT = 4_000  # characters of a text that are looked through

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from selfright.domain.errors import InputError
 from selfright.domain.tables import read_table
@@ -29,12 +28,6 @@ class Measure:
     decimals: int = 0
     molar: float = 0.0
     bare: Sequence[str] = ()
-
-
-def measure_table() -> Sequence[Mapping[str, Any]]:
-    """The rows of ``measures.toml``: slot, names, and for what is one number its unit and bounds."""
-    rows: list[dict[str, Any]] = read_table(__package__, "measures")["measure"]
-    return rows
 
 
 def normalize(measure: Measure, number: float, unit: str) -> float | None:

@@ -9,14 +9,15 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from selfright.domain.passages import Language
 from selfright.domain.slots import Profile, Slot, SlotKind
+from selfright.domain.tables import read_table
 from selfright.domain.text import has_hangul
 from selfright.domain.wordings import wordings
 from selfright_medical.lexicon import Concept, load_lexicon
 from selfright_medical.spotting import spotter
-from selfright_medical.units import measure_table
 
 TEXTS = wordings(__package__, "texts")
 """What the pack says to readers and models, by language."""
@@ -90,18 +91,14 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-_ABOUT = (
-    SlotKind("age", {"en": "age", "ko": "나이"}),
-    SlotKind("sex", {"en": "sex", "ko": "성별"}, lasting=True),
-    SlotKind("pregnancy", {"en": "pregnancy", "ko": "임신"}),
-    SlotKind("conditions", {"en": "conditions", "ko": "질환"}, many=True, lasting=True),
-    SlotKind("symptoms", {"en": "symptoms", "ko": "증상"}, many=True),
-    SlotKind("medications", {"en": "medicines", "ko": "복용 약"}, many=True),
-    SlotKind("allergies", {"en": "allergies", "ko": "알레르기"}, many=True, lasting=True),
-)
+def _kind(row: Mapping[str, Any]) -> SlotKind:
+    names: dict[Language, str] = {"en": row["en"], "ko": row["ko"]}
+    return SlotKind(row["slot"], names, row.get("many", False), row.get("lasting", False))
 
-MEASURES = tuple(SlotKind(row["slot"], {"en": row["en"], "ko": row["ko"]}) for row in measure_table())
-KINDS = (*_ABOUT, *MEASURES)
+
+_TABLE = read_table(__package__, "measures")
+MEASURES = tuple(map(_kind, _TABLE["measure"]))
+KINDS = (*map(_kind, _TABLE["about"]), *MEASURES)
 
 _MEN = ("m", "male", "man", "boy", "남", "남성", "남자", "남아")
 _WOMEN = ("f", "female", "woman", "girl", "여", "여성", "여자", "여아")
