@@ -3,7 +3,6 @@
 Load packs only from people you trust: some components of a pack are stored in a form that can run code when it is read.
 """
 
-import importlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,10 +69,7 @@ def load_medcat(path: Path) -> MedCatNames:
     Raises ``MissingExtra`` without the package, and ``SettingsError`` when there is no pack that it can read.
     """
     os.environ.setdefault("MEDCAT_DISABLE_VERSION_CHECK", "true")  # it would ask the network at import
-    try:
-        cat = importlib.import_module("medcat.cat").CAT
-    except ImportError as error:
-        raise MissingExtra("MedCAT 2", 'pip install "selfright[medcat]"') from error
+    cat = MissingExtra.load("MedCAT 2", "medcat", "medcat.cat").CAT
     if not path.exists():
         raise SettingsError(f"{path}: there is no MedCAT model pack; give the folder or the .zip file of one")
     try:

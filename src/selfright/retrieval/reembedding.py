@@ -4,7 +4,6 @@ One transaction of the catalogue names the new file and the new embedder; until 
 as before, and nobody else writes. Whoever has the index open with the old embedder is told so afterwards.
 """
 
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -18,11 +17,10 @@ from selfright.retrieval.maintenance import next_file, sweep_vectors
 from selfright.retrieval.preparing import Preparer, embedder_name
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.vectors import FOLDER as VECTORS
+from selfright.retrieval.waiting import Progress
 from selfright.storage.files import WriterLock, erase
 
 _BLOCK = 256  # passages in memory at a time
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
