@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from selfright.domain.slots import Slot, Subject
+from selfright.domain.tables import read_table
 
 _RELATIVE = (
     "(?:아들|딸|아이|아기|애기|손자|손녀|조카|동생|남동생|여동생|어머니|아버지|엄마|아빠|할머니"
@@ -24,13 +25,8 @@ _MONTHS = re.compile(
     rf"(?:생후\s?(?P<born>\d{{1,2}})\s?개월|(?<![\d.])(?P<months>\d{{1,2}})\s?개월\s?(?:된\s?)?(?=아기"
     rf"|아이|아들|딸|애))(?:{_ADJECTIVE}(?P<whose>{_RELATIVE}))?"
 )
-_TENS = {
-    "열": 10, "스물": 20, "스무": 20, "서른": 30, "마흔": 40, "쉰": 50, "예순": 60, "일흔": 70, "여든": 80, "아흔": 90,
-}  # fmt: skip
-_ONES = {
-    "한": 1, "하나": 1, "두": 2, "둘": 2, "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5, "여섯": 6, "일곱": 7,
-    "여덟": 8, "아홉": 9,
-}  # fmt: skip
+_NUMBERS: dict[str, dict[str, int]] = read_table(__package__, "person")
+_TENS, _ONES = _NUMBERS["tens"], _NUMBERS["ones"]
 _NATIVE = re.compile(
     rf"(?<![가-힣])(?P<tens>{'|'.join(_TENS)})?\s?(?P<ones>{'|'.join(_ONES)})?\s?살(?:{_ADJECTIVE}(?P<whose>{_RELATIVE}))?(?!\s?때)"
 )
