@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from selfright.domain.passages import Passage, Retrieval, WaitingVectors
@@ -21,15 +20,6 @@ if TYPE_CHECKING:
 _TRIES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of the index as of one change."""
-
-    sequence: int = -1
-    languages: frozenset[str] = frozenset()
-    stats: IndexStats = field(default_factory=IndexStats)
-
-
 class IndexReader:
     """What a search reads. Without ``dense`` only words are searched for."""
 
@@ -37,7 +27,7 @@ class IndexReader:
         self, catalogue: Catalogue, lexical: LexicalIndex, dense: DenseIndex | None, helpers: Executor
     ) -> None:
         self.catalogue, self.lexical, self.dense, self.helpers = catalogue, lexical, dense, helpers
-        self._known = _Known()
+        self._known = -1, IndexStats()
 
     def read(self, request: SearchRequest, task: Task, /) -> Retrieval:
         """What ``task`` finds as of one change, where a writer leaves the time for that."""
@@ -51,16 +41,16 @@ class IndexReader:
 
     def idf(self, terms: Sequence[str]) -> list[float]:
         """How rare terms are; see ``TermStatistics``."""
-        return self.lexical.idf(terms, self.at(self.lexical.sequence).stats.passages_in["ko"])
+        return self.lexical.idf(terms, self.stats_at(self.lexical.sequence).passages_in["ko"])
 
-    def at(self, sequence: int) -> _Known:
+    def stats_at(self, sequence: int) -> IndexStats:
         """Read once for each change, whichever embedder the index has by now."""
-        known = self._known
-        if known.sequence != sequence:
+        known, stats = self._known
+        if known != sequence:
             with self.catalogue.connections.reading() as connection:
                 stats = read_stats(connection, self.catalogue.path)
-            self._known = known = _Known(sequence, frozenset(+stats.languages), stats)
-        return known
+            self._known = sequence, stats
+        return stats
 
     def _standing(self) -> tuple[int, bool]:
         """The last change that all indexes have followed, and whether they can all be searched as of it.
@@ -92,19 +82,20 @@ class _Moment:
 
     def __init__(self, index: IndexReader, sequence: int, together: bool) -> None:
         self._index, self._sequence, self._together = index, sequence, together
-        self._known = index.at(sequence)
+        self._stats = index.stats_at(sequence)
+        self._languages = frozenset(+self._stats.languages)
         self.whole = True
 
     def languages(self) -> Collection[str]:
-        return self._known.languages
+        return self._languages
 
     def languages_of(self, keys: Sequence[int], /) -> Mapping[int, str]:
         return self._index.catalogue.languages_of(keys)
 
     def lists(self, request: SearchRequest, /) -> Lists:
-        lexical, korean = self._index.lexical, self._known.stats.passages_in["ko"]
+        lexical, korean = self._index.lexical, self._stats.passages_in["ko"]
         beside = self._index.helpers.submit(self._near, request) if self._index.dense else None
-        words = request.weight_terms(self._known.languages)
+        words = request.weight_terms(self._languages)
         bm25 = lexical.search(words, request.depth, request.collections, self._sequence, korean)
         idf = lexical.idf(request.terms, korean)
         near = beside.result() if beside else Scored()
@@ -130,7 +121,7 @@ class _Moment:
         return {key: found.passage for key, found in rows.items()}, cosines
 
     def without_vectors(self, collections: Sequence[str], /) -> WaitingVectors | None:
-        stats = self._known.stats
+        stats = self._stats
         if not stats.waiting:
             return None
         if not collections:
@@ -139,14 +130,14 @@ class _Moment:
         return WaitingVectors(count) if count else None
 
     def _waiting(self, bm25: Scored) -> Collection[int]:
-        if not (bm25.keys and self._known.stats.waiting and self._index.dense):
+        if not (bm25.keys and self._stats.waiting and self._index.dense):
             return ()
         keys = self._index.catalogue.waiting_among(bm25.keys)
         return frozenset(name for key, name in zip(bm25.keys, bm25.id_hashes, strict=True) if key in keys)
 
     def _near(self, request: SearchRequest) -> Scored:
         """The ranking by meaning."""
-        vector = request.leaning(self._known.languages)
+        vector = request.leaning(self._languages)
         if self._index.dense is None or vector is None:
             return Scored()
         return self._index.dense.search(vector, request.depth, request.collections, self._sequence)
