@@ -85,6 +85,13 @@ def test_a_follow_up_is_about_what_the_last_answer_cites(opened: Selfright) -> N
     assert opened.ask(other, session="cited").question == other
 
 
+def test_what_no_document_is_about_is_not_asked_of_the_last_one(opened: Selfright) -> None:
+    opened.ask("온라인 강의 환불은 언제까지 되나요?", session="elsewhere")
+    other = opened.ask("비트코인 지금 얼마야?", session="elsewhere")
+    assert other.question == "비트코인 지금 얼마야?"
+    assert other.abstained
+
+
 @pytest.mark.parametrize(
     "text", ["방금 뭐라고 했지?", "다시 말해줘", "출처가 어디예요?", "what did you just say?", "really?"]
 )

@@ -32,7 +32,7 @@ _MOST_ITEMS = 6
 _KNOWN = 0.8
 _KEPT = 0.5
 _MOST_WEB_TERMS = 3
-_ANSWERED = 0.2  # what it must have, for noise is ahead of noise
+_ANSWERED = 0.2  # what it must have in the mean with the message by itself, for noise is ahead of noise
 _LIKELY = 0.5  # where the first finds the same with it, it stays
 _AHEAD = 0.05  # by which another meaning than the first must be better answered
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
@@ -118,7 +118,8 @@ class OfflineRewriter:
         grades = {meaning: self._best_hit(meaning, hits) for meaning, hits in found.items()}
         best = max(grades, key=lambda meaning: grades[meaning][0] - (meaning != first) * _AHEAD)
         (chance, passage), (own, own_passage) = grades[best], grades[first]
-        if chance < _ANSWERED or (own >= _LIKELY and passage == own_passage):
+        # A title alone makes much look answered: by itself the message must be about something, too.
+        if chance * grades.get(asked, grades[first])[0] < _ANSWERED**2 or (own >= _LIKELY and passage == own_passage):
             best = first
         if best == first != asked and only_names(asked, self._analyzer):
             hits = [hit for one in found.values() for hit in one]
