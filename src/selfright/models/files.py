@@ -51,7 +51,7 @@ def model_file(name: str, folder: Path = FOLDER) -> Path:
 
 
 class Network:
-    """The network ``name`` in onnxruntime, which computes on the core of whoever runs it. Its files are read at the
+    """The network ``name`` in onnxruntime, which computes on the caller's core. Its files are read at the
     first use, which raises ``ModelFilesDamaged``. Safe to share between threads.
     """
 
