@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from selfright.domain.passages import Passage
+from training import desk
 from training.pairs import is_left_out, read_rows
 
 SEED = 5
@@ -28,7 +29,8 @@ class Question:
     """``answers`` are strings of which the answer has one (of field sets: patterns); none where nothing answers.
 
     ``gold``: the ids of the documents that answer. ``group`` never straddles folds.
-    ``spoken``: the question in the passage's language, where its own differs.
+    ``spoken``: the question in the passage's language, where its own differs. ``said``: what answers, to the letter; a
+    text with the pattern and little of it may answer or not.
     """
 
     id: str
@@ -38,12 +40,13 @@ class Question:
     gold: tuple[str, ...] = ()
     known: Literal["span", "sentence", "pattern"] = "span"
     spoken: str = ""
+    said: str = ""
 
     def label(self, passage: Passage) -> int | None:
         """1 for a passage that answers, 0 for one that does not; None where nobody knows."""
         if self.known == "pattern":
-            found = any(re.search(pattern, passage.text, re.IGNORECASE) for pattern in self.answers)
-            return 0 if not found else 1 if passage.document_id in self.gold else None
+            own = passage.document_id in self.gold
+            return 0 if not self._matches(passage.text) else 1 if own and self._says(passage.text) else None
         if self.known == "sentence":
             return int(passage.document_id in self.gold)
         text = plain(passage.text)
@@ -54,13 +57,18 @@ class Question:
     def piece_label(self, text: str, passage: int | None) -> int | None:
         """The same of a sentence or an entry of a passage with the label ``passage``."""
         if self.known == "pattern":
-            found = any(re.search(pattern, text, re.IGNORECASE) for pattern in self.answers)
-            return 0 if not found else 1 if passage == 1 else None
+            return 0 if not self._matches(text) else 1 if passage == 1 and self._says(text) else None
         if self.known == "sentence" or not self.answers:
             return 0 if passage == 0 else None
         said = plain(text)
         found = any(answer in said or (len(said) > 25 and said in answer) for answer in map(plain, self.answers))
         return 0 if not found else 1 if passage == 1 else None
+
+    def _matches(self, text: str) -> bool:
+        return any(re.search(pattern, text, re.IGNORECASE) for pattern in self.answers)
+
+    def _says(self, text: str) -> bool:
+        return not self.said or desk.share_of(self.said, text) >= desk.SHARE
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,7 @@ def plain(text: str) -> str:
 
 
 def asked_sets(data: Path, documents: Path) -> Iterator[AskedSet]:
-    """All sets; ``documents`` has a folder for each field set."""
+    """All sets; ``documents`` has a folder for each field set and each desk set that is held back."""
     for name, (most, make) in SETS.items():
         made = make(name, data)
         yield AskedSet(name, made.index, made.documents, _some(made.questions, most))
@@ -97,6 +105,23 @@ def asked_sets(data: Path, documents: Path) -> Iterator[AskedSet]:
             for r in rows
         ]
         yield AskedSet(f"field_{name}", f"field_{name}", documents / name, questions)
+    yield from (_of_desk(name, documents) for name in desk.HELD)
+
+
+def _of_desk(name: str, documents: Path) -> AskedSet:
+    questions = [
+        Question(
+            f"{name}/{number}",
+            one.question,
+            f"{name}/{one.document}",
+            (desk.pattern(one.answer),) if one.answer else (),
+            (one.document,) if one.answer else (),
+            "pattern",
+            said=one.quote,
+        )
+        for number, one in enumerate(desk.questions_of(name, documents))
+    ]
+    return AskedSet(f"field_{name}", f"field_{name}", documents / name, questions)
 
 
 def _some(questions: Sequence[Question], most: int) -> Sequence[Question]:

@@ -44,12 +44,17 @@ def documentation_rows(path: Path, seed: int) -> Iterator[Row]:
 def _sections(path: Path) -> tuple[dict[str, list[Section]], dict[str, dict[str, Section]]]:
     documents: dict[str, list[Section]] = defaultdict(list)
     same: dict[str, dict[str, Section]] = defaultdict(dict)
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
-        for section in map(json.loads, lines):
-            if LEAST <= len(section["text"]) <= MOST:
-                documents[_document(section)].append(section)
-                same[section["key"]].setdefault(section["lang"], section)
+    for section in read_sections(path):
+        if LEAST <= len(section["text"]) <= MOST:
+            documents[_document(section)].append(section)
+            same[section["key"]].setdefault(section["lang"], section)
     return documents, same
+
+
+def read_sections(path: Path) -> Iterator[Section]:
+    """All sections of a compressed file."""
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
 
 
 def _document(section: Section) -> str:

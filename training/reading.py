@@ -1,7 +1,8 @@
 """Trains the network that reads pairs, on two cores, in steps that resume.
 
     python -m training.reading --data DIR --work DIR [--layers 6] [--minutes 60] [--from FOLDER] [--seed 1]
-        [--rate 5e-5] [--edits] [--extra DIR [--documentation FILE] [--short]] [--bfloat16] [--questions-only]
+        [--rate 5e-5] [--edits] [--extra DIR [--documentation FILE] [--short]] [--desk DIR] [--bfloat16]
+        [--questions-only]
 
 The rows are made once and kept in ``--work``; a checkpoint is written there every few minutes, and the same command
 goes on from it. ``--from src/selfright/models`` goes on from the weights that ship, the moments of the optimizer
@@ -9,7 +10,8 @@ new; a ``--rate`` of 1e-4 or more undoes what they know, 5e-5 does not. The lear
 ``--minutes`` of computing, all sittings together. ``--extra``, a folder of sets with titles and headings, is for going
 on from weights that know passages: it adds single sentences, and answers on the right subject and the wrong attribute,
 to a share of the rest; ``--documentation``, sections headed by questions in two languages, takes those in, and all
-passages of ``--extra``, with fewer of the others; ``--short`` adds answers in few words and questions said again.
+passages of ``--extra``, with fewer of the others; ``--short`` adds answers in few words and questions said again;
+``--desk`` what ``training.desk_rows`` made, those that answer twice.
 Prints the loss, and now and then the AUC on groups that are left out. Needs PyTorch, which the package itself does not.
 """
 
@@ -29,6 +31,7 @@ from torch import Tensor
 
 from selfright.models.files import FOLDER
 from training.attribute_rows import attribute_rows
+from training.desk_rows import desk_rows
 from training.documentation_rows import documentation_rows
 from training.fitting import auc
 from training.network_weights import NetworkWeights
@@ -62,6 +65,9 @@ def kept_rows(options: argparse.Namespace, tokenizer: Any, part: str) -> list[Ro
             rows = [*_short_rows(options, tokenizer, seed), *random.Random(seed).sample(rows, len(rows) // KNOWN)]
         if not left_out and options.edits:
             rows += edited_rows(pages_by_set(options.data), tokenizer, seed, questions_only=options.questions_only)
+        if options.desk:
+            desk = list(desk_rows(options.desk, held=left_out))
+            rows += desk if left_out else [*desk, *(row for row in desk if row.label)]
         lines = (json.dumps([getattr(row, name) for name in Row.__slots__], ensure_ascii=False) for row in rows)
         place.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with place.open(encoding="utf-8") as lines:
@@ -201,6 +207,7 @@ def main() -> None:
     parser.add_argument("--extra", type=Path, help="learn from sentences and attributes too")
     parser.add_argument("--documentation", type=Path, help="learn from sections headed by questions too")
     parser.add_argument("--short", action="store_true", help="learn from answers in few words too")
+    parser.add_argument("--desk", type=Path, help="learn from questions as people type them too")
     parser.add_argument("--bfloat16", action="store_true", help="quick where the processor multiplies bfloat16 itself")
     parser.add_argument("--drop", type=float, default=0.1, help="dropout")
     parser.add_argument("--rate", type=float, default=RATE, help="of the encoder's layers; four times that of the rest")

@@ -74,10 +74,13 @@ def make_vectors(selfright: "Selfright") -> None:
     waiting = selfright.info().without_vectors
     if not waiting:
         return
-    if waiting >= _WORTH_TELLING:
-        say(f"searchable by words now; {waiting:,} passages get their vectors ('selfright index embed' goes on later)")
+    told = waiting >= _WORTH_TELLING
+    if told:
+        say(f"searchable by words now; {waiting:,} passages get vectors (if stopped, 'selfright index embed' goes on)")
     with bar("Embedding") as progress:
-        selfright.embed(progress)
+        left = selfright.embed(progress)
+    if told and not left:
+        say(f"{waiting:,} passages have their vectors")
 
 
 def exit_code(report: "Report") -> int:

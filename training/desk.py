@@ -1,0 +1,139 @@
+"""Questions that people would type at a help desk, over real documentation.
+
+They stand in ``desk_questions``, a third of them unanswerable though about something that a page treats: question,
+document, where in it stands what answers or, where nothing does, what comes nearest, and what an answer has to contain.
+The documents are made from sections of documentation (repo, doc, lang, n, title, heading, text).
+"""
+
+import json
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from training.documentation_rows import read_sections
+
+QUESTIONS = Path(__file__).parent / "desk_questions"
+HELD = ("gov18f", "guide", "seafile_ko", "wallpaper")
+"""Sets that no network learns from: the judges are fitted on them."""
+SOURCES = {
+    "adguard_ko": (("AdguardTeam/KnowledgeBase", "ko", 60),),
+    "arduino": (("arduino/help-center-content", "en", 70),),
+    "claw_ko": (("jkf87/openclaw-docs-ko", "ko", 40), ("Frieve-A/effetune", "ko", 18)),
+    "collective": (("opencollective/documentation", "en", 60), ("GSA-TTS/identity-site", "en", 30)),
+    "company_en": (("sourcegraph/handbook", "en", 70),),
+    "company_ko": (("sktelecom/sktelecom.github.io", "ko", 40), ("HAKorea/gitpages_source", "ko", 40)),
+    "courses": (("DataTalksClub/faq", "en", 160), ("carpentries/docs.carpentries.org", "en", 40)),
+    "dash": (
+        ("dashpay/docs", "en", 40),
+        ("bisq-network/bisq-docs", "en", 22),
+        ("bitcoin-dot-org/bitcoin.org", "en", 30),
+    ),
+    "gantt_ko": (("DHTMLX/gantt-docs", "ko", 60), ("toss/frontend-fundamentals", "ko", 50)),
+    "gov18f": (("18F/handbook", "en", 60),),
+    "legal": (
+        ("mozilla/legal-docs", "en", 40),
+        ("creativecommons/faq", "en", 2),
+        ("cds-snc/notification-documentation", "en", 14),
+        ("department-of-veterans-affairs/vagov-content", "en", 15),
+    ),
+    "guide": (
+        ("github/opensource.guide", "en", 20),
+        ("github/opensource.guide", "ko", 12),
+        ("w3c/wai-website", "en", 50),
+    ),
+    "odk": (("getodk/docs", "en", 54), ("MerginMaps/docs", "en", 40)),
+    "player": (("VoiceScriptPlayer/vspdocs", "ko", 43), ("lablup/backend.ai-docs-webui", "en", 28)),
+    "ruby": (
+        ("ruby/www.ruby-lang.org", "ko", 50),
+        ("letsencrypt/website", "en", 60),
+        ("letsencrypt/website", "ko", 24),
+    ),
+    "seafile_ko": (("haiwen/seafile-docs-ko", "ko", 60), ("stephomi/nomad-manual", "ko", 12)),
+    "travel": (("pixer-11/korea-travel-guide", "ko", 60), ("pixer-11/korea-travel-guide", "en", 60)),
+    "vpn_ko": (
+        ("AdguardTeam/KnowledgeBaseVPN", "ko", 32),
+        ("AdguardTeam/KnowledgeBaseDNS", "ko", 60),
+        ("kaiachain/kaia-docs", "ko", 30),
+    ),
+    "vue": (("vuejs/docs", "en", 40), ("vuejs-translations/docs-ko", "ko", 40)),
+    "wallpaper": (
+        ("Wallpaper-Engine-Team/wallpaper-engine-faq", "en", 60),
+        ("Wallpaper-Engine-Team/wallpaper-engine-faq", "ko", 60),
+    ),
+}
+"""Set → repository, language, and how many of its documents, the longest first."""
+SHARE = 0.6  # of the words of what answers, which a text has that answers
+
+
+def write_documents(sections: Path, out: Path) -> None:
+    """Writes a folder of Markdown documents for each set, ``language/name.md``."""
+    by_document: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for section in read_sections(sections):
+        by_document[section["repo"], section["lang"]][section["doc"]].append(section)
+    for name, parts in SOURCES.items():
+        for repository, language, most in parts:
+            documents = by_document[repository, language].items()
+            for document, found in sorted(documents, key=lambda one: -sum(len(s["text"]) for s in one[1]))[:most]:
+                path = (out / name / language / re.sub(r"[^\w.-]+", "_", document)).with_suffix(".md")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(_document(found), encoding="utf-8")
+
+
+def _document(sections: list[dict[str, Any]]) -> str:
+    sections.sort(key=lambda section: (section["n"], section.get("part") or 0))
+    title = sections[0]["title"]
+    shown = (("" if s["heading"] in ("", title) else f"## {s['heading']}\n\n") + f"{s['text']}\n\n" for s in sections)
+    return f"# {title}\n\n" + "".join(shown)
+
+
+@dataclass(frozen=True)
+class DeskQuestion:
+    """``answer`` is what a right answer has to contain, ``quote`` what says it in ``document``; none if nothing does.
+
+    ``near`` is about the same and does not answer.
+    """
+
+    question: str
+    document: str
+    answer: str
+    quote: str
+    near: str
+
+    def label(self, text: str) -> int | None:
+        """1 for a text that answers, 0 for one that does not; None where nobody knows."""
+        if not self.answer:
+            return 0
+        near = share_of(self.quote, text) >= SHARE
+        if plain(self.answer) in plain(text):
+            return 1 if near else None
+        return None if near else 0
+
+
+def plain(text: str) -> str:
+    """In small letters, blanks and the signs of tables and stress gone."""
+    return " ".join(re.sub(r"[|*_`]+", " ", text).split()).casefold()
+
+
+def questions_of(name: str, documents: Path) -> list[DeskQuestion]:
+    """The questions of a set."""
+    rows = [json.loads(line) for line in (QUESTIONS / f"{name}.jsonl").open(encoding="utf-8")]
+    found = []
+    for row in rows:
+        start, end = row["span"]
+        said = (documents / name / row["doc"]).read_text(encoding="utf-8")[start:end]
+        quote, near = (said, "") if row["answer"] else ("", said)
+        found.append(DeskQuestion(row["question"], row["doc"], row["answer"], quote, near))
+    return found
+
+
+def share_of(said: str, text: str) -> float:
+    """How many (0…1) of the words of ``said`` stand in ``text``."""
+    words, whole = plain(said).split(), plain(text)
+    return sum(word in whole for word in words) / max(1, len(words))
+
+
+def pattern(answer: str) -> str:
+    """Finds the answer, whatever the blanks and the signs of tables and stress."""
+    return r"[\s|*_`]+".join(map(re.escape, answer.split()))
