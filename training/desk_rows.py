@@ -8,65 +8,71 @@ would have the network read of the first hits becomes rows.
 
 import argparse
 import json
+import random
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from selfright import Selfright
 from selfright.domain.judgements import PairReading
-from selfright.domain.passages import Strip
-from selfright.domain.ports import PairJudge
-from selfright.models.encoder import E5
-from selfright.models.reader import PairNet, PairViews
+from selfright.domain.passages import Hit, Language, Strip
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.answer_units import answer_units
-from selfright.roles.reading import QuestionFeatures, readings
-from selfright.roles.selection import VARIANTS, SelectionModel, UnitScorer
-from selfright.roles.similarity import SentenceSimilarity
+from selfright.roles.reading import QuestionFeatures, network_text, readings
 from training.desk import HELD, QUESTIONS, SOURCES, DeskQuestion, pattern, questions_of, write_documents
 from training.reading_rows import Row
 
 DEPTH = 10
-DOUBTED = 2.6  # log-odds: other texts of a question with an answer, so likely to answer by the network, are left out
+PIECES, AT_RANDOM = 6, 2  # that are read alone, of those that do not answer: most of the question's words, and others
 
 
 class Listening:
-    """A ``PairJudge`` that remembers what it was asked."""
+    """A ``PairJudge`` that only remembers what it was asked to read."""
 
-    def __init__(self, judge: PairJudge) -> None:
-        self.name, self.languages, self._judge = judge.name, judge.languages, judge
-        self.heard: dict[str, PairReading] = {}
+    name = "listening"
+    languages: Sequence[Language] = ("en", "ko")
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
 
     def read(self, text: str, passages: Sequence[str]) -> Sequence[PairReading]:
-        """As the judge does."""
-        found = self._judge.read(text, passages)
-        self.heard.update(zip(passages, found, strict=True))
-        return found
+        """Says nothing of any."""
+        self.heard += passages if text else ()
+        return [PairReading(0.0) for _ in passages]
 
 
 def rows_of(name: str, documents: Path, index: Path) -> Iterator[Row]:
     """What would be read of each question of a set, with its label."""
-    asked = questions_of(name, documents)
-    tokenizer, likeness = BilingualTokenizer(), SentenceSimilarity(E5())
-    listening = Listening(PairViews(PairNet()).questions)
-    weights = {variant: {"pointing": 2.0, "meaning": 10.0} for variant in VARIANTS}
-    weights = {v: {k: w for k, w in weights[v].items() if k in VARIANTS[v]} for v in VARIANTS}
-    model = SelectionModel(listening.name, likeness.name, {}, weights, 0.0)
+    asked, listening = questions_of(name, documents), Listening()
+    chooser = random.Random(name)
     with Selfright.open(index) as selfright:
         selfright.add([documents / name])
-        analyzer = TextAnalyzer(tokenizer, selfright._engine.index.statistics())
-        scorer = UnitScorer(analyzer, listening, likeness, model)
+        analyzer = TextAnalyzer(BilingualTokenizer(), selfright._engine.index.statistics())
         for one in asked:
             hits = selfright.retrieve(one.question, k=DEPTH).hits
-            listening.heard.clear()
             features = QuestionFeatures.of(one.question, analyzer)
+            listening.heard.clear()
             readings(features, [hit.passage for hit in hits], listening)
-            pieces = answer_units(Strip(h.passage, h.passage.start, h.passage.end, h.passage.text, 1.0) for h in hits)
-            if pieces:
-                scorer.signals(features, pieces, hits)
+            pieces = list(_pieces(one, features, hits, chooser))
             title = {hit.passage.document_id: hit.passage.title for hit in hits}.get(one.document, "")
-            yield from _labelled(name, one, listening.heard, title, asked)
+            yield from _labelled(name, one, [*listening.heard, *pieces], title, asked)
+
+
+def _pieces(
+    one: DeskQuestion, features: QuestionFeatures, hits: Sequence[Hit], chooser: random.Random
+) -> Iterator[str]:
+    units = answer_units(Strip(h.passage, h.passage.start, h.passage.end, h.passage.text, 1.0) for h in hits)
+    others = []
+    for unit in units:
+        if one.label(unit.text):
+            yield network_text(unit.strip.passage, unit.text)
+        else:
+            others.append(unit)
+    chooser.shuffle(others)
+    others.sort(key=lambda unit: -features.matcher.share(features.matcher.places(unit.text)))
+    chosen = others[:PIECES] + others[PIECES:][:AT_RANDOM]
+    yield from (network_text(unit.strip.passage, unit.text) for unit in chosen)
 
 
 def desk_rows(folder: Path, *, held: bool) -> Iterator[Row]:
@@ -79,7 +85,7 @@ def desk_rows(folder: Path, *, held: bool) -> Iterator[Row]:
 
 
 def _labelled(
-    name: str, one: DeskQuestion, heard: dict[str, PairReading], title: str, asked: Sequence[DeskQuestion]
+    name: str, one: DeskQuestion, heard: Sequence[str], title: str, asked: Sequence[DeskQuestion]
 ) -> Iterator[Row]:
     group = f"desk/{name}/{one.document}"
 
@@ -87,9 +93,9 @@ def _labelled(
         start, end = place(one.answer, text) if label else (-1, -1)
         return Row(False, f"desk_{name}", group, one.question, "", text, label, -1, start, end)
 
-    for text, reading in heard.items():
+    for text in dict.fromkeys(heard):
         label = one.label(text)
-        if label is not None and (label or not one.answer or reading.score < DOUBTED):
+        if label is not None:
             yield row(text, label)
     above = f"{title}\n" if title else ""
     said = one.quote or one.near

@@ -45,6 +45,8 @@ from training.short_rows import short_rows
 RATE, WARM_STEPS, TOKENS = 1e-4, 200, 4_000
 MADE, KNOWN = 15_000, 7  # rows of made attributes; one of so many rows of what is known already
 SHORT = 0.5  # of the known answers are told alone
+BESIDE_DESK = 0.5  # of the other rows, where there are those of a help desk
+ENDS = 0.3  # what finding the answer's ends weighs beside the label
 CHECK_EVERY, KEEP_EVERY = 900.0, 240.0  # seconds
 CHECKED = 120  # rows of each set of those left out
 
@@ -67,7 +69,10 @@ def kept_rows(options: argparse.Namespace, tokenizer: Any, part: str) -> list[Ro
             rows += edited_rows(pages_by_set(options.data), tokenizer, seed, questions_only=options.questions_only)
         if options.desk:
             desk = list(desk_rows(options.desk, held=left_out))
-            rows += desk if left_out else [*desk, *(row for row in desk if row.label)]
+            if not left_out:
+                known = random.Random(seed).sample(rows, int(len(rows) * BESIDE_DESK))
+                rows, desk = known, [*desk, *(row for row in desk if row.label)]
+            rows += desk
         lines = (json.dumps([getattr(row, name) for name in Row.__slots__], ensure_ascii=False) for row in rows)
         place.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with place.open(encoding="utf-8") as lines:
@@ -134,7 +139,7 @@ class Trainer:
         for side in (0, 1):
             wanted = torch.tensor([one.ends[side] for one in examples])
             if (wanted != UNKNOWN).any():
-                total = total + 0.15 * F.cross_entropy(ends[:, side], wanted, ignore_index=UNKNOWN)
+                total = total + ENDS * F.cross_entropy(ends[:, side], wanted, ignore_index=UNKNOWN)
         return total
 
     def step(self, examples: Sequence[Example]) -> float:
