@@ -53,8 +53,8 @@ def rules() -> list[Rule]:
         rule
         for question, (drafts, judgements) in SCENARIOS.items()
         for rule in (
-            Rule(lambda r, q=question: is_job(Job.ANSWER, r) and q in r.user, drafts),  # type: ignore[misc]
-            Rule(lambda r, q=question: is_job(Job.EVALUATE, r) and q in r.user, judgements),  # type: ignore[misc]
+            Rule(lambda r, q=question: is_job(Job.ANSWER, r) and q in r.user, drafts),
+            Rule(lambda r, q=question: is_job(Job.EVALUATE, r) and q in r.user, judgements),
         )
     ]
     return [*found, Rule(lambda request: is_job(Job.CLASSIFY, request), {"query_class": "question"})]

@@ -46,7 +46,7 @@ def in_postgres(server: PostgresServer) -> Opened:
             await close()
             database.close()
 
-        sessions.close = close  # type: ignore[method-assign]
+        sessions.close = close
         return sessions
 
     return in_schema

@@ -77,7 +77,7 @@ def needs(*abilities: str) -> Callable[[Test], Test]:
     """Names the abilities that a test is about."""
 
     def named(test: Test) -> Test:
-        test.needs = abilities  # type: ignore[attr-defined]
+        test.needs = abilities
         return test
 
     return named

@@ -183,7 +183,7 @@ def turn(
     fields = {name: getattr(base, name) for name in Tools.__dataclass_fields__}
     tools = Tools(**{**fields, "pack": pack, "slots": reader or Reader()})
     start = start_of(preset, text=text)
-    return asyncio.run(compile_preset(preset).ainvoke(start, context=tools))  # type: ignore[call-overload]
+    return asyncio.run(compile_preset(preset).ainvoke(start, context=tools))
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_what_went_wrong_is_said_in_the_language_of_the_question() -> None:
     for kind in ("unusable evaluate", "slots read by rules", "rejected 400", "timeout"):
         meter.trouble(kind)
     meter.left_out["answer"] = 1_200
-    state: AgentState = {"language": "ko"}  # type: ignore[typeddict-item]  # all that is read
+    state: AgentState = {"language": "ko"}  # all that is read
     notes = " ".join(_notes(Draft("답"), state, meter))
     assert not re.search("[a-z]", notes)
     assert "쓸 수 없는 응답 (답변 평가) ×1" in notes

@@ -17,9 +17,9 @@ def _grading(name: str, probability: float) -> Grading:
 def test_kept_evidence_keeps_its_grade() -> None:
     best = Attempt(Draft("", ()), None, 0.5, 1, grading=_grading("first", 0.9))
     state = {"grading": _grading("second", 0.2), "best": best, "strips": (_strip("first"), _strip("second"))}
-    found = _merge_gradings(state)  # type: ignore[arg-type]
+    found = _merge_gradings(state)
     assert found is not None
     assert (found.probability("first"), found.probability("second")) == (0.9, 0.2)
     assert found.sufficiency == 0.9
     state["strips"] = (_strip("second"),)
-    assert _merge_gradings(state) == _grading("second", 0.2)  # type: ignore[arg-type]
+    assert _merge_gradings(state) == _grading("second", 0.2)

@@ -183,7 +183,7 @@ def test_a_refiner_that_fails_costs_the_refining_and_not_the_turn(verdict: Verdi
 
 def test_a_mistake_in_the_code_is_not_taken_for_a_judge_that_failed() -> None:
     with pytest.raises(ValueError, match="argument 2 is shorter"):
-        run_turn(PRESETS["full"], Judge(lambda: list(zip([1], [], strict=True))))  # type: ignore[arg-type]
+        run_turn(PRESETS["full"], Judge(lambda: list(zip([1], [], strict=True))))
 
 
 def test_a_decline_is_not_what_the_user_gets() -> None:

@@ -79,14 +79,14 @@ def test_no_threshold_raises_a_verdict_that_trust_lowered() -> None:
             return replace(grading, verdict=Verdict.AMBIGUOUS) if grading.verdict is Verdict.CORRECT else grading
 
     tools = tools_of(CRAG, Judge(), role=Scripted(verdict=Verdict.CORRECT), correct_threshold=0.2)
-    state: AgentState = {"question": "q", "language": "en"}  # type: ignore[typeddict-item]  # all that is read
+    state: AgentState = {"question": "q", "language": "en"}  # all that is read
     found, _ = asyncio.run(grade_hits(state, replace(tools, evidence_filter=Distrusting()), FilteredHits(HITS)))
     assert found.verdict is Verdict.AMBIGUOUS
 
 
 def graded(error: Exception, language: Language = "en") -> tuple[Grading, tuple[str, ...]]:
     tools = tools_of(CRAG, Judge(), role=Scripted(verdict=error), correct_threshold=0.2, incorrect_threshold=0.1)
-    state: AgentState = {"question": "q", "language": language}  # type: ignore[typeddict-item]  # all that is read
+    state: AgentState = {"question": "q", "language": language}  # all that is read
     return asyncio.run(grade_hits(state, tools, FilteredHits(HITS)))
 
 

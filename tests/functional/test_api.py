@@ -97,7 +97,7 @@ def test_wrong_use_is_told_at_the_door(indexed: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="'user' or 'assistant', but got 'bot'"):
             selfright.ask(QUESTION, history=[{"role": "bot", "content": "Hello."}])
         with pytest.raises(InputError, match=r"maps names to values, .* but got str"):
-            selfright.ask(QUESTION, profile="sailor")  # type: ignore[arg-type]
+            selfright.ask(QUESTION, profile="sailor")
         with pytest.raises(InputError, match="'age' cannot be 'abc'"):
             selfright.ask(QUESTION, profile={"age": "abc"})
 

@@ -9,7 +9,6 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("processes are killed by signals here", allow_module_level=True)
 
-from selfright.retrieval.stores.embedded import EmbeddedStore
 from tests.support import points
 from tests.support.crashing import Aim, Start, isolated, kill_after, kill_at
 from tests.support.examining import Crash, examine
@@ -78,7 +77,6 @@ def test_killed_while_it_recovers_the_index_recovers_the_next_time(life: Life) -
 
 
 @needs_points
-@pytest.mark.skipif(not hasattr(EmbeddedStore, "compact"), reason="this store is compacted by itself")
 def test_killed_inside_a_compaction_the_index_has_lost_nothing(life: Life) -> None:
     for number in (3, 20):
         life.look(kill_at(life.start(compacts=True), Aim(number, "compact")))

@@ -20,7 +20,7 @@ _STRIDE = 9  # of the harms that the benchmark does, one in so many is tried her
 
 
 @pytest.mark.parametrize(("name", "make"), MAKERS)
-def test_a_damaged_file_is_made_anew_or_named(name: str, make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_damaged_file_is_made_anew_or_named(name: str, make, tmp_path: Path) -> None:
     make(tmp_path / name)
     expected, died = isolated(ask, copied(tmp_path / name, tmp_path / "sound"))
     assert isinstance(expected, Told), died

@@ -204,7 +204,7 @@ def test_a_model_can_judge_and_is_counted_apart(
     rows = read_study(tmp_path / "study.json").runs[0].rows
     assert all(
         row.turn and row.turn.judged and row.turn.judged.source == "llm" for row in rows if not row.turn.abstained
-    )  # type: ignore[union-attr]
+    )
     made = [(row.turn.llm_calls, row.turn.judge_calls) for row in rows if row.turn]
     assert sum(judging for _, judging in made) == len(model.calls(job="evaluate")) > 0
     assert sum(calls + judging for calls, judging in made) == len(model.requests)

@@ -26,7 +26,7 @@ def ask(selfright: Selfright, name: str) -> list[str]:
 
 def listened(selfright: Selfright, name: str) -> list[str]:
     *_, last = selfright.stream(QUESTION, session=name)
-    return [last.answer.answer]  # type: ignore[union-attr]  # the last event is the turn's end
+    return [last.answer.answer]  # the last event is the turn's end
 
 
 def gather(selfright: Selfright, name: str) -> list[str]:

@@ -89,7 +89,7 @@ GULLIBLE: Mapping[Job, Reply] = {
 
 
 def played(mood: Mapping[Job, Reply]) -> list[Rule]:
-    return [Rule(lambda request, job=job: is_job(job, request), reply) for job, reply in mood.items()]  # type: ignore[misc]
+    return [Rule(lambda request, job=job: is_job(job, request), reply) for job, reply in mood.items()]
 
 
 def checked(mood: Mapping[Job, Reply], cli: Cli, *more: object) -> dict[str, Any]:

@@ -131,7 +131,7 @@ def test_a_length_beside_chunks_is_refused_and_the_connection_closed(running: Ru
 @pytest.mark.parametrize("sign", ["\0", "\n", "\u202e", "\u200b", "\u2028", "\x7f"])
 def test_names_of_collections_that_nobody_can_read_are_refused(sign: str, http: httpx.Client) -> None:
     form = {"files": {"files": ("a.md", b"# A\n\nThe text of it.")}, "data": {"collection": f"let{sign}ters"}}
-    reply = http.post("/v1/documents", **form)  # type: ignore[arg-type]
+    reply = http.post("/v1/documents", **form)
     assert (reply.status_code, f"U+{ord(sign):04X}" in reply.json()["error"]["message"]) == (400, True)
 
 

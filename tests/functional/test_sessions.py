@@ -71,7 +71,7 @@ def test_a_session_and_a_history_do_not_go_together(settings: dict[str, Any]) ->
         with pytest.raises(UsageError, match="either 'session' or 'history'"):
             selfright.ask(QUESTION, session="s", history=[Message("user", "hello")])
         with pytest.raises(UnknownName, match="did you mean 'session'"):
-            selfright.ask(QUESTION, sesion="s")  # type: ignore[call-arg]
+            selfright.ask(QUESTION, sesion="s")
 
 
 @pytest.mark.parametrize("stuck", [Job.EVALUATE, Job.ANSWER])

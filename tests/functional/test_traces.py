@@ -169,7 +169,7 @@ def test_wrong_questions_about_traces_are_refused(indexed: Path) -> None:
         with pytest.raises(InputError, match="there is no trace"):
             selfright.trace("deadbeef")
         with pytest.raises(UnknownName, match="option of a turn"):
-            selfright.ask(QUESTION, recrod=True)  # type: ignore[call-arg]  # on purpose
+            selfright.ask(QUESTION, recrod=True)  # on purpose
 
 
 @pytest.fixture

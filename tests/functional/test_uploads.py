@@ -22,7 +22,7 @@ def send(selfright: Selfright, folder: Path, name: str, content: str, **options:
     """As the service does it: from a file whose own name says nothing."""
     path = (folder / "8f14e45fceea167a").with_suffix(Path(name).suffix)
     path.write_text(content, encoding="utf-8")
-    return take_in(selfright, path, name, **options)  # type: ignore[arg-type]  # told apart by name
+    return take_in(selfright, path, name, **options)
 
 
 def counts(report: UploadReport) -> tuple[int, int, int]:
@@ -82,7 +82,7 @@ def test_when_the_time_is_over_nothing_of_a_file_stays(tmp_path: Path, step: str
         if step == "read":
             deadline.call_off()
         began = time.monotonic()
-        with pytest.raises(UnreadableFile, match="took more than 600 s"):  # noqa: PT012, SIM117
+        with pytest.raises(UnreadableFile, match="took more than 600 s"):  # noqa: PT012, SIM117 - at either step
             with closing(selfright.read_upload(path, "kilns.csv", deadline)) as upload:
                 deadline.call_off()
                 selfright.store_upload(upload)

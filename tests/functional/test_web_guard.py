@@ -227,7 +227,7 @@ def test_a_connection_that_ends_elsewhere_than_checked_is_closed() -> None:
 
     target = target_of("http://127.0.0.1/")
     backend = _CheckedBackend(Permissions.of(["127.0.0.1"]), target, names({}), 1.0, RequestCounter())
-    backend._wire = Wire()  # type: ignore[assignment]
+    backend._wire = Wire()
     with pytest.raises(PageRefused, match="another address"):
         asyncio.run(backend.connect_tcp("127.0.0.1", 80))
     assert closed == [True]

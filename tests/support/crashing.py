@@ -200,7 +200,7 @@ def isolated(work: Callable[..., Any], *arguments: object) -> tuple[Any, str | N
         if not here.poll(_PATIENCE):
             process.kill()
             return None, f"no answer within {_PATIENCE:.0f} s"
-        return here.recv()  # type: ignore[no-any-return]
+        return here.recv()
     except EOFError:
         process.join()
         return None, f"the process died (exit code {process.exitcode})"

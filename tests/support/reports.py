@@ -46,7 +46,7 @@ def study_of(runs: Sequence[RunResult], kind: str = "answers", seed: int = 7) ->
     pairs = ladder([run.system for run in runs]) if len(runs) > 1 else []
     data = replace(_DATA, questions=len(runs[0].rows), of=len(runs[0].rows))
     return Study(
-        kind=kind,  # type: ignore[arg-type]
+        kind=kind,
         created="2026-01-02T03:04:05+00:00",
         data=data,
         index=_INDEX,

@@ -63,7 +63,7 @@ def answer(text: str = SAID, **fields: object) -> Answer:
             Step("quality_check", 0.0, NodeOutcome(stop=StopReason.ADEQUATE)),
         ),
     }
-    return Answer(**{**values, **fields})  # type: ignore[arg-type]  # the fields of an Answer
+    return Answer(**{**values, **fields})
 
 
 ORIGINS = Origins(

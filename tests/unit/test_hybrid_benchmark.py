@@ -110,7 +110,7 @@ def test_a_worker_records_each_step(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lives: str, phase: str
 ) -> None:
     module = types.ModuleType("backwards")
-    module.Backwards = Backwards  # type: ignore[attr-defined]
+    module.Backwards = Backwards
     monkeypatch.setitem(sys.modules, "backwards", module)
     options = argparse.Namespace(data=made, index=tmp_path, out=tmp_path / "record.json", driver="backwards:Backwards")
     options.__dict__.update(lives=lives, passages=SIZE, queries=40, depth=10, seconds=20)

@@ -68,7 +68,7 @@ def test_tasks_are_taken_as_results_are_used(workers: Workers) -> None:
     results = workers.map(tasks())
     assert next(results) == ["w", 0]
     assert len(taken) <= 6
-    results.close()  # type: ignore[attr-defined]
+    results.close()
 
 
 @pytest.mark.parametrize(("task", "answer"), [(["print"], ["w", ["print"]]), (["die"], None)])

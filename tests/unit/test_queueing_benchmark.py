@@ -34,7 +34,7 @@ def test_waits_as_in_a_queue_with_c_servers(servers: int, rate: float) -> None:
 @pytest.mark.parametrize("call", [exponential(2.0), constant(2.0), lognormal(2.0, 1.0)])
 def test_turns_away_as_in_erlangs_loss_formula_whatever_the_time_of_a_call(call: object) -> None:
     service = Service(1, cores=ROOMY, turns=10, queue=0)
-    found = Simulation(Load(4.0), service, Work(constant(0), 1, call), 3_000, 5, warm_s=100).run()  # type: ignore[arg-type]
+    found = Simulation(Load(4.0), service, Work(constant(0), 1, call), 3_000, 5, warm_s=100).run()
     assert found.refused / found.arrived == pytest.approx(erlang_b(8.0, 10), rel=0.1)
 
 

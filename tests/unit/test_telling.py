@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 def told(out: io.StringIO, question: str, *events: object) -> str:
     teller = Teller(out, question)
     for event in events:
-        teller.tell(event)  # type: ignore[arg-type]
+        teller.tell(event)
     return out.getvalue()
 
 

@@ -85,12 +85,12 @@ def _truth(value: object) -> bool | None:
     return value if isinstance(value, bool) else _TRUTH.get(str(value).strip().lower())
 
 
-def _plain(kind: Any, value: object) -> object | None:
+def _plain(kind: Any, value: object) -> object:
     accepted = {str: (str,), int: (str, int), float: (str, int, float)}[kind]
     if isinstance(value, bool) or not isinstance(value, accepted):
         return None
     try:
-        return kind(value)  # type: ignore[no-any-return]  # one of the three
+        return kind(value)
     except (ValueError, OverflowError):
         return None
 

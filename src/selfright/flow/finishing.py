@@ -1,7 +1,7 @@
 """Finishes an answer on every path: removals, refusals, introductions, notes."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from selfright.domain.answers import Attempt, Draft
 from selfright.domain.composing import apply_style, first_of_all, with_sources
@@ -54,8 +54,7 @@ def broken_off(state: AgentState, tools: Tools, error: Exception) -> AgentState:
     note = texts_in(state["language"])["notes"]["early"].format(error=type(error).__name__)
     update["notes"] = (*state.get("notes", ()), *update["notes"], note)
     update["iterations"] = (*state.get("iterations", ()), *update.get("iterations", ()))
-    ended: AgentState = {**state, **update}  # type: ignore[typeddict-item]  # parts of it
-    return ended
+    return cast("AgentState", {**state, **update})
 
 
 def _unjudged_attempt(state: AgentState, reason: StopReason) -> Attempt:

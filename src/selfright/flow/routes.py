@@ -31,7 +31,7 @@ def after_web_search(state: AgentState) -> Literal["refine_knowledge", "assemble
 def after_quality_check(state: AgentState) -> Literal["rewrite", "retrieve", "classify", "repair_claims"]:
     """The decision of ``quality_check``, which knows the limits; claims are repaired before the end."""
     target = state["next_node"]
-    return "repair_claims" if target == "finalize" else target  # type: ignore[return-value]  # the check writes one of these
+    return "repair_claims" if target == "finalize" else target
 
 
 def verdict_dropped(state: AgentState) -> bool:

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from selfright.domain.answers import Answer, Draft, WebUse
 from selfright.domain.budget import Meter
@@ -154,7 +154,7 @@ async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[Tur
 
     An error after the first draft ends the turn with the best draft so far.
     """
-    state = AgentState(**start) if start is not None else await _interrupted_state(turn)  # type: ignore[typeddict-item]  # as the API fills it
+    state = cast("AgentState", dict(start)) if start is not None else await _interrupted_state(turn)
     meter, heard = turn.tools.meter, _Heard()
     try:
         async with aclosing(_parts(turn, state, resumes=start is None)) as parts:
@@ -196,8 +196,7 @@ async def _interrupted_state(turn: Turn) -> AgentState:
     if turn.graph is None:
         raise ValueError("only a turn with a graph leaves checkpoints to go on from")
     left = await turn.graph.aget_state({"configurable": {"thread_id": turn.thread}})
-    state: Any = left.values
-    return state  # type: ignore[no-any-return]  # the values of a graph over AgentState
+    return cast("AgentState", left.values)
 
 
 def _events(kind: str, part: Any) -> list[TurnEvent]:

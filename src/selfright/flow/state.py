@@ -1,7 +1,7 @@
 """The state of a turn's graph."""
 
 from operator import add
-from typing import Annotated, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from selfright.domain.answers import Attempt, Cost, Draft, Iteration, Message, Repetition, Step
 from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
@@ -95,7 +95,7 @@ class AgentState(TypedDict, total=False):
     best: Attempt | None
     quoted: Attempt | None
     budget: Cost
-    next_node: str
+    next_node: Literal["rewrite", "retrieve", "classify", "finalize"]
     stop_reason: StopReason | None
     abstained: bool
     repaired_claims: tuple[str, ...]

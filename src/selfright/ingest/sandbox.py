@@ -108,7 +108,7 @@ def map_apart(
         return "no process"
     try:
         with suppress(OSError):
-            send(process.stdin, {**task, **asdict(bounds)})  # type: ignore[arg-type]
+            send(process.stdin, {**task, **asdict(bounds)})  # type: ignore[arg-type]  # a pipe
         left = bounds.seconds
         while True:
             since = time.monotonic()

@@ -1,7 +1,7 @@
 """Any LangChain chat model as a ``Backend``: one request in, one raw reply out."""
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from selfright.domain.chat import ChatRequest, OnText
@@ -55,8 +55,8 @@ class LangChainBackend(LearningBackend["BaseChatModel"]):
                     on_text(text)
             else:
                 options = {**call.options, **stream_options(client, style)}
-                pieces = call.runnable.astream(_messages(request), _SILENT, **options)
-                async with contextlib.aclosing(pieces) as stream:  # type: ignore[type-var]  # a generator, though typed less
+                pieces: Any = call.runnable.astream(_messages(request), _SILENT, **options)  # a generator, typed less
+                async with contextlib.aclosing(pieces) as stream:
                     async for piece in stream:
                         if text := reading.add(piece):
                             on_text(text)

@@ -64,7 +64,7 @@ class Metrics:
         if METRICS_FOLDER not in os.environ:
             return generate_latest(self._registry)
         together = CollectorRegistry()
-        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        MultiProcessCollector(together)  # type: ignore[no-untyped-call]  # a library's, without types
         return generate_latest(together)
 
     def _look(self) -> None:

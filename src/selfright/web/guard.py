@@ -127,8 +127,8 @@ class _CheckedBackend(httpcore.AsyncNetworkBackend):
         self,
         host: str,
         port: int,
-        timeout: float | None = None,  # noqa: ARG002, ASYNC109
-        local_address: str | None = None,  # noqa: ARG002
+        timeout: float | None = None,  # noqa: ARG002, ASYNC109 - the library's parameters
+        local_address: str | None = None,  # noqa: ARG002 - likewise
         socket_options: Any = None,
     ) -> httpcore.AsyncNetworkStream:
         """A connection to the first address that answers; TLS is then spoken with the target's name."""

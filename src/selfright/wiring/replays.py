@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from selfright.domain.answers import Answer, Cost
 from selfright.domain.budget import Meter
@@ -154,7 +154,7 @@ class ReplayRun:
 
         The recording has been played up to there.
         """
-        state, group, visits = AgentState(**start), [], 0  # type: ignore[typeddict-item]  # as it was recorded
+        state, group, visits = cast("AgentState", start), [], 0
         spent, back = _copy(turn.tools.meter), self.player.mark()
         async with aclosing(walk(turn.preset, state, turn.tools, turn.recursion_limit)) as parts:
             async for kind, part in parts:

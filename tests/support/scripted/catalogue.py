@@ -267,7 +267,7 @@ def _reply(table: Mapping[str, Any], place: int) -> Reply:
     if given[0] == "fault":
         return _fault(value, place)
     if given[0] != "damage":
-        return value  # type: ignore[no-any-return]  # checked to be a text or a table
+        return value
     if value not in DAMAGES:
         raise UnknownName("damage", value, DAMAGES)
     return Damaged(value, table.get("of"))

@@ -142,7 +142,7 @@ def _in_turn(reply: Reply | Sequence[Reply], turn: int) -> Reply:
             raise ValueError("a rule's list of replies is empty; give at least one")
         chosen: Reply = reply[min(turn, len(reply)) - 1]
         return chosen
-    return reply  # type: ignore[return-value]  # a str is a Sequence too, but stands for itself
+    return reply  # a str is a Sequence too, but stands for itself
 
 
 def _resolved(reply: Reply, request: Request) -> Plain | None:

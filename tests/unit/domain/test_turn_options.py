@@ -28,7 +28,7 @@ def test_what_contradicts_itself_is_refused() -> None:
     with pytest.raises(UsageError, match="another preset"):
         preset_for({"mode": "ai_agent", "preset": "llm"}, "full")
     with pytest.raises(UnknownName, match=r"did you mean|one of"):
-        preset_for({"mode": "agent"}, "full")  # type: ignore[typeddict-item]
+        preset_for({"mode": "agent"}, "full")
 
 
 @pytest.mark.parametrize("question", [None, 3, b"What?", ["What?"]])

@@ -53,5 +53,5 @@ def test_without_the_datas_words_the_figures_stay() -> None:
     assert SECRET.encode() not in dump_study(bare)
     assert SECRET.encode() in dump_study(study())
     assert [run.summary for run in bare.runs] == [run.summary for run in study().runs]
-    (one,) = bare.runs[0].rows[0].turn.passes  # type: ignore[union-attr]
+    (one,) = bare.runs[0].rows[0].turn.passes
     assert (len(one.missing_info), len(one.brought), one.documents) == (1, 1, ("a",))

@@ -63,7 +63,7 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 def writer(shelf: Shelf, cluster: Cluster) -> EmbeddingWriter:
     embedding = Embedding("a:b", "e5", embed, lambda p: p.text, lambda p: p.language == "en")
-    return EmbeddingWriter(shelf, cluster, embedding)  # type: ignore[arg-type]
+    return EmbeddingWriter(shelf, cluster, embedding)
 
 
 def one(name: str, lines: int = 1) -> tuple[Document, list[Passage]]:

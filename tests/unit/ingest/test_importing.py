@@ -78,7 +78,7 @@ def test_each_vector_comes_to_its_text(files: Files, kind: str, order: tuple[int
     report = files(meta=meta, of=[TEXTS[n] for n in order])
     assert report == ImportReport(added=3, replaced=0, passages=3, vectors=3, notes=("a note",))
     assert set(files.shelf.committed) == {"tide", "lamp", "등대"}
-    assert files.shelf.document("등대").language == "ko"  # type: ignore[union-attr]
+    assert files.shelf.document("등대").language == "ko"
     assert len(files.shelf.commits) == 1
     files.assert_matched()
 
@@ -285,7 +285,7 @@ def test_importing_again_replaces(files: Files) -> None:
     files.shelf.given.clear()
     report = files(meta=by_number(), collection="sea")
     assert (report.added, report.replaced) == (0, 3)
-    assert files.shelf.document("lamp").collection == "sea"  # type: ignore[union-attr]
+    assert files.shelf.document("lamp").collection == "sea"
     assert {passage.collection for passage in files.shelf.passages().values()} == {"sea"}
 
 

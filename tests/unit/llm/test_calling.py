@@ -573,7 +573,7 @@ def test_whatever_happens_calls_are_bounded_and_errors_have_a_name(
         except BudgetSpent:
             continue
         except (ModelUnavailable, ModelRejected) as error:
-            assert one.meter.degraded, error  # noqa: PT017
+            assert one.meter.degraded, error  # noqa: PT017 - any outcome with a name is right
         except ReplyUnusable:
             pass
         else:

@@ -167,7 +167,7 @@ def test_an_ollama_embedder() -> None:
     with serving(lambda asked: Said({"embeddings": [[1.0, 0.0]] * len(asked.body["input"])})) as server:
         model = embedder("ollama:nomic-embed-text", server.url, {})
         assert model.embed(["a"]).shape == (1, 2)
-        model._embeddings._client._client.close()  # type: ignore[attr-defined]  # else its sockets are left to chance
+        model._embeddings._client._client.close()  # else its sockets are left to chance
     assert server.requests[-1].path == "/api/embed"
     assert model.name == "langchain:OllamaEmbeddings:nomic-embed-text"
 
@@ -179,5 +179,5 @@ def test_a_gemini_embedder() -> None:
     with serving(vectors) as server:
         model = embedder("google_genai:gemini-embedding-001", server.url, {})
         assert model.embed(["a"]).tolist() == [[0.0, 1.0]]
-        model._embeddings.client.close()  # type: ignore[attr-defined]
+        model._embeddings.client.close()
     assert server.requests[-1].path.endswith(":batchEmbedContents")

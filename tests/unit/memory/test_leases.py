@@ -21,7 +21,7 @@ async def story(path: Path, steps: list[tuple[str, int]]) -> tuple[list[str], li
     """The answers that are stored, and those that should be."""
     both = await open_sessions(path), await open_sessions(path)
     for sessions in both:
-        sessions.upkeep.begin = lambda: None  # type: ignore[method-assign]  # time is in the steps
+        sessions.upkeep.begin = lambda: None  # time is in the steps
     handles: list[TurnHandle | None] = [None, None]
     holder, is_free, expected = -1, True, list[str]()
     for number, (step, who) in enumerate(steps):

@@ -71,11 +71,11 @@ def test_equal_probabilities_share_a_bin_of_equal_mass() -> None:
 @given(PAIRS, st.sampled_from(["mass", "width"]))
 def test_bins_hold_every_row_once_and_the_error_is_a_share(pairs: list[tuple[float, int]], bins: str) -> None:
     p, y = columns(pairs)
-    table = reliability(p, y, bins)  # type: ignore[arg-type]
+    table = reliability(p, y, bins)
     assert sum(b.rows for b in table) == len(p)
     assert sum(b.rows * b.came_true for b in table) == pytest.approx(sum(y))
     assert all(a.high < b.low for a, b in pairwise(table))
-    assert 0 <= calibration_error(p, y, bins) <= 1  # type: ignore[arg-type]
+    assert 0 <= calibration_error(p, y, bins) <= 1
 
 
 @given(PAIRS)
@@ -115,7 +115,7 @@ def test_the_area_knows_no_order_of_rows_and_lies_between_best_and_worst(
     s, w = columns(pairs)
     area = aurc(s, w)
     mixed = list(pairs)
-    random.shuffle(mixed)  # type: ignore[attr-defined]
+    random.shuffle(mixed)
     assert aurc(*columns(mixed)) == pytest.approx(area)
     assert aurc([-label for label in w], w) - 1e-9 <= area <= aurc(w, w) + 1e-9
     assert risk_coverage(s, w)[-1].risk == pytest.approx(np.mean(w))

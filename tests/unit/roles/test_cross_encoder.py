@@ -29,7 +29,7 @@ def grader(judge: Favourite, calibration: GraderCalibration | None = None) -> Of
 
 
 def own(word: str, high: float = 8.0, languages: tuple[str, ...] = ("en", "ko")) -> Favourite:
-    return Favourite(word, name="own-123", high=high, languages=languages)  # type: ignore[arg-type]
+    return Favourite(word, name="own-123", high=high, languages=languages)
 
 
 def calibration(blend: Blend | None) -> GraderCalibration:

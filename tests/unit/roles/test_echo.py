@@ -16,7 +16,7 @@ from tests.support.chat import ScriptedChat
 from tests.support.texts import analyzer, passage, strip
 
 QUESTION = "Who serves the coffee?"
-RULES = SYSTEM["answer"]["en"]  # type: ignore[index]
+RULES = SYSTEM["answer"]["en"]
 
 
 def left(text: str, question: str = QUESTION, rules: str = RULES) -> list[str]:

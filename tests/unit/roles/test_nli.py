@@ -65,7 +65,7 @@ def judged(
 
 
 def claim(sentence: str, **judging: object) -> Claim:
-    (found,) = judged(sentence, **judging).claims  # type: ignore[arg-type]
+    (found,) = judged(sentence, **judging).claims
     return found
 
 

@@ -67,7 +67,7 @@ def test_sources_are_numbered_anew_and_as_many_sentences_as_are_asked_for() -> N
     assert found is not None
     assert found.draft.text == "Limescale is removed with an acid. [1] Never mix it with bleach. [2]"
     other = (Message("assistant", "No idea. Never mix it with bleach. [2]", CITATIONS, "?"),)
-    assert restate("shorter", other).draft.citations[0].document_id == "bleach.md"  # type: ignore[union-attr]
+    assert restate("shorter", other).draft.citations[0].document_id == "bleach.md"
 
 
 def test_what_leads_in_stays_with_its_sentence() -> None:

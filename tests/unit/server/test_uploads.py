@@ -99,7 +99,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.said: list[tuple[str, bool, int]] = []
-        self.service = Service(self, Limits())  # type: ignore[arg-type]
+        self.service = Service(self, Limits())
 
     def _note(self, step: str) -> None:
         self.said.append((step, self.service.writing.locked(), self.service.uploads.readers._value))
@@ -143,7 +143,7 @@ def test_who_cancels_an_upload_waits_until_its_thread_has_ended() -> None:
                 time.sleep(0.01)
             ended.set()
 
-        recorder.store_upload = lambda *_args, **_named: work()  # type: ignore[method-assign]
+        recorder.store_upload = lambda *_args, **_named: work()
         with recorder.service.uploads.admit(LOCAL.key):
             taking = asyncio.create_task(recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", deadline))
             await asyncio.to_thread(began.wait)

@@ -170,7 +170,7 @@ def test_a_late_page_is_left_behind() -> None:
 
 
 def test_cancelling_ends_it() -> None:
-    with town({"/slow": lambda: time.sleep(3) or article("x")}) as (_, web):  # type: ignore[func-returns-value]
+    with town({"/slow": lambda: time.sleep(3) or article("x")}) as (_, web):
 
         async def cancelled() -> float:
             task = asyncio.create_task(web("/slow").search("valve", 1))

@@ -17,7 +17,7 @@ from selfright.ingest.readers.tables import Cell, tables
 from selfright.visibility.pruning import check_attributes, remove_unseen
 
 _DROPPED = frozenset(
-    "script style nav footer aside title noscript template svg math iframe object button select textarea input audio "  # noqa: SIM905 - quoted one by one they read worse
+    "script style nav footer aside title noscript template svg math iframe object button select textarea input audio "
     "video canvas map dialog s strike del".split()
 )
 _DROPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary", "search"))

@@ -11,7 +11,7 @@ from selfright.ingest.readers.word_numbers import roman
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
-    "html body main article section header div p ul ol li dl dt dd pre table caption tbody thead tfoot tr td th "  # noqa: SIM905
+    "html body main article section header div p ul ol li dl dt dd pre table caption tbody thead tfoot tr td th "
     "blockquote figure figcaption address form fieldset legend details summary hr center "
     "h1 h2 h3 h4 h5 h6".split()
 )

@@ -23,7 +23,7 @@ _TAG = re.compile(rf"</?(?:{_TAGS.replace(' ', '|')})(?:\s[^<>]{{0,2000}})?/?>",
 _RAISED = re.compile(r"<sup>([^<>]{1,40})</sup>", re.IGNORECASE)
 _NAME = re.compile(r"</?(\w+)")
 _INLINE = frozenset(
-    "a abbr b big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var".split()  # noqa: SIM905
+    "a abbr b big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var".split()
 )
 _SHOWN = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
 _OPENING = re.compile(r"```|~~~|``|`|<!--|<table\b", re.IGNORECASE)
