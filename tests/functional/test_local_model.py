@@ -96,8 +96,8 @@ def test_a_reply_that_loops_is_broken_off_and_the_model_is_free_again(model: Loc
 def test_an_object_keeps_to_its_schema_whatever_is_in_it(model: LocalBackend) -> None:
     asked = ChatRequest(Job.GRADE, "Grade. Answer with JSON.", "Is water wet?", max_tokens=120, schema=COUNTED)
     reply = on(model, lambda: model.attempt(asked, Mode.SCHEMA))
-    if reply.finish is Finish.STOP:
-        assert json.loads(reply.text).keys() == {"sufficiency", "reason"}
+    assert reply.finish is Finish.STOP
+    assert json.loads(reply.text).keys() == {"sufficiency", "reason"}
 
 
 def test_lists_and_texts_of_an_object_are_bounded() -> None:

@@ -75,9 +75,8 @@ def test_keys_never_get_into_a_trace(indexed: Path, traces: Path, monkeypatch: p
 
 def test_a_stream_is_traced_before_its_end_is_heard_of(indexed: Path) -> None:
     with Selfright.open(indexed, **PLAIN) as selfright:
-        for event in selfright.stream(QUESTION):
-            if isinstance(event, TurnFinished):
-                assert selfright.trace(event.answer.trace_id).id == event.answer.trace_id
+        end = next(event for event in selfright.stream(QUESTION) if isinstance(event, TurnFinished))
+        assert selfright.trace(end.answer.trace_id).id == end.answer.trace_id
 
 
 def test_turns_of_sessions_are_traced_with_their_user(indexed: Path) -> None:

@@ -59,7 +59,7 @@ def test_the_page_ends_when_whoever_started_it_is_killed() -> None:
     try:
         assert page.stdin is not None
         page.stdin.close()
-        page.wait(60)
+        assert page.wait(60) in (0, -signal.SIGTERM)
     finally:
         page.kill()
         page.wait()

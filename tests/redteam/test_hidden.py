@@ -229,10 +229,13 @@ def test_the_cases_of_hidden_text_stay_out_of_the_index(tmp_path: Path) -> None:
     from selfright.ingest.reading import read_page
     from tests.redteam.arena import read_cases
 
-    for case in (case for case in read_cases() if case.family == "hidden_text"):
-        for name, text in {**case.files, **case.pages}.items():
-            if name.endswith(".html"):
-                path = tmp_path / f"{case.id}.html"
-                path.write_text(text, encoding="utf-8")
-                read = read_page(path)
-                assert not any(planted in read.text for planted in case.planted), case.id
+    hidden = [case for case in read_cases() if case.family == "hidden_text"]
+    pages = [
+        (case, text) for case in hidden for name, text in {**case.files, **case.pages}.items() if name.endswith(".html")
+    ]
+    assert pages
+    for case, text in pages:
+        path = tmp_path / f"{case.id}.html"
+        path.write_text(text, encoding="utf-8")
+        read = read_page(path)
+        assert not any(planted in read.text for planted in case.planted), case.id

@@ -83,7 +83,9 @@ def test_what_helps_stays_and_the_rest_goes() -> None:
 
 def test_strips_know_where_they_stand_in_the_document() -> None:
     late = whole(DOCUMENT, DOCUMENT.index("Compaction runs"))
-    for strip in refine("When does compaction run?", late).strips:
+    strips = refine("When does compaction run?", late).strips
+    assert strips
+    for strip in strips:
         assert DOCUMENT[strip.start : strip.end] == strip.text
         assert strip.passage is late
 

@@ -277,5 +277,6 @@ def test_every_passage_is_cut_from_its_page(tmp_path: Path) -> None:
         web._split = splitting
         finding = search(web)
     (page,) = seen
+    assert finding.passages
     for passage in finding.passages:
         assert page.text[passage.start : passage.end] == passage.text
