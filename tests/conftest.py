@@ -1,5 +1,7 @@
 """What every test lives under: no network, no trace on the user's machine, no reading of the user's settings."""
 
+import asyncio
+import inspect
 import ipaddress
 import os
 import signal
@@ -77,6 +79,14 @@ def _forbid_network(event: str, arguments: tuple[object, ...]) -> None:
 
 # An audit hook sees every socket, also those that libraries hold on to, and cannot be patched away by a test.
 sys.addaudithook(_forbid_network)
+
+
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test may be a coroutine; it gets an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.function):
+        return None
+    asyncio.run(pyfuncitem.function(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}))
+    return True
 
 
 @pytest.fixture(autouse=True)

@@ -3,9 +3,9 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any, Concatenate
+from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
@@ -64,15 +64,16 @@ def opened(request: pytest.FixtureRequest) -> Opened:
     return given
 
 
-def run(opened: Opened, folder: Path, test: Callable[Concatenate[Sessions, ...], Awaitable[Any]], **limits: Any) -> Any:
-    async def whole() -> Any:
-        sessions = await opened(folder, Retention(**limits))
-        try:
-            return await test(sessions)
-        finally:
-            await sessions.close()
+@pytest.fixture
+def limits() -> dict[str, Any]:
+    return {}
 
-    return asyncio.run(whole())
+
+@pytest.fixture
+def sessions(opened: Opened, tmp_path: Path, limits: dict[str, Any]) -> Iterator[Sessions]:
+    sessions = asyncio.run(opened(tmp_path, Retention(**limits)))
+    yield sessions
+    asyncio.run(sessions.close())
 
 
 def record(n: int = 1) -> TurnRecord:
@@ -89,126 +90,99 @@ def said(conversation: Conversation) -> list[str]:
     return [message.content for message in conversation.messages]
 
 
-def test_a_session_that_was_never_begun_is_empty(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        assert await sessions.conversation("u", "s") == Conversation()
-        assert await sessions.records("u", "s") == ()
-        assert await sessions.list("u") == ()
-        assert await sessions.forget("u", "s") == 0
-
-    run(opened, tmp_path, test)
+async def test_a_session_that_was_never_begun_is_empty(sessions: Sessions) -> None:
+    assert await sessions.conversation("u", "s") == Conversation()
+    assert await sessions.records("u", "s") == ()
+    assert await sessions.list("u") == ()
+    assert await sessions.forget("u", "s") == 0
 
 
-def test_what_was_said_is_kept_in_order(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        await talk(sessions, 3)
-        conversation = await sessions.conversation("u", "s")
-        assert said(conversation) == ["질문 0?", "답 0", "질문 1?", "답 1", "질문 2?", "답 2"]
-        assert conversation.messages[1] == Message("assistant", "답 0")
-        assert conversation.turns == 3
-        assert await sessions.records("u", "s") == (record(0), record(1), record(2))
-        assert await sessions.records("u", "s", last=1) == (record(2),)
-
-    run(opened, tmp_path, test)
+async def test_what_was_said_is_kept_in_order(sessions: Sessions) -> None:
+    await talk(sessions, 3)
+    conversation = await sessions.conversation("u", "s")
+    assert said(conversation) == ["질문 0?", "답 0", "질문 1?", "답 1", "질문 2?", "답 2"]
+    assert conversation.messages[1] == Message("assistant", "답 0")
+    assert conversation.turns == 3
+    assert await sessions.records("u", "s") == (record(0), record(1), record(2))
+    assert await sessions.records("u", "s", last=1) == (record(2),)
 
 
-def test_a_turn_is_handed_what_was_said_before_it(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        await talk(sessions, 1)
-        handle = await sessions.begin("u", "s", "그럼?", "full", "t1")
-        assert said(handle.conversation) == ["질문 0?", "답 0"]
-        assert (handle.turn.number, handle.turn.preset, handle.turn.trace_id) == (1, "full", "t1")
-        assert handle.conversation.unfinished is None
-
-    run(opened, tmp_path, test)
+async def test_a_turn_is_handed_what_was_said_before_it(sessions: Sessions) -> None:
+    await talk(sessions, 1)
+    handle = await sessions.begin("u", "s", "그럼?", "full", "t1")
+    assert said(handle.conversation) == ["질문 0?", "답 0"]
+    assert (handle.turn.number, handle.turn.preset, handle.turn.trace_id) == (1, "full", "t1")
+    assert handle.conversation.unfinished is None
 
 
-def test_messages_in_the_summary_are_not_handed_out_again(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        await talk(sessions, 2)
-        handle = await sessions.begin("u", "s", "셋?")
-        await sessions.finish(handle, record(2), "요약 1", summarised=3)
-        handle = await sessions.begin("u", "s", "넷?")
-        assert handle.conversation.summary == "요약 1"
-        assert said(handle.conversation) == ["답 1", "질문 2?", "답 2"]
-        await sessions.finish(handle, record(3), "요약 2", summarised=2)
-        conversation = await sessions.conversation("u", "s")
-        assert conversation.summary == "요약 2"
-        assert said(conversation) == ["답 2", "질문 3?", "답 3"]
-        await talk(sessions, 1)
-        assert (await sessions.conversation("u", "s")).summary == "요약 2"
-
-    run(opened, tmp_path, test)
+async def test_messages_in_the_summary_are_not_handed_out_again(sessions: Sessions) -> None:
+    await talk(sessions, 2)
+    handle = await sessions.begin("u", "s", "셋?")
+    await sessions.finish(handle, record(2), "요약 1", summarised=3)
+    handle = await sessions.begin("u", "s", "넷?")
+    assert handle.conversation.summary == "요약 1"
+    assert said(handle.conversation) == ["답 1", "질문 2?", "답 2"]
+    await sessions.finish(handle, record(3), "요약 2", summarised=2)
+    conversation = await sessions.conversation("u", "s")
+    assert conversation.summary == "요약 2"
+    assert said(conversation) == ["답 2", "질문 3?", "답 3"]
+    await talk(sessions, 1)
+    assert (await sessions.conversation("u", "s")).summary == "요약 2"
 
 
-def test_one_turn_of_a_session_at_a_time(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        handle = await sessions.begin("u", "s", "one?")
-        with pytest.raises(SessionBusy) as refused:
-            await sessions.begin("u", "s", "two?")
-        assert refused.value.retryable
-        with pytest.raises(SessionBusy):
-            await sessions.forget("u", "s")
-        other = await sessions.begin("u", "other", "three?")
-        await sessions.finish(handle, record())
-        await sessions.finish(other, record())
-        assert (await sessions.begin("u", "s", "two?")).turn.number == 1
-
-    run(opened, tmp_path, test)
+async def test_one_turn_of_a_session_at_a_time(sessions: Sessions) -> None:
+    handle = await sessions.begin("u", "s", "one?")
+    with pytest.raises(SessionBusy) as refused:
+        await sessions.begin("u", "s", "two?")
+    assert refused.value.retryable
+    with pytest.raises(SessionBusy):
+        await sessions.forget("u", "s")
+    other = await sessions.begin("u", "other", "three?")
+    await sessions.finish(handle, record())
+    await sessions.finish(other, record())
+    assert (await sessions.begin("u", "s", "two?")).turn.number == 1
 
 
-def test_of_many_at_once_one_gets_the_session(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        got = await asyncio.gather(*(sessions.begin("u", "s", "q?") for _ in range(20)), return_exceptions=True)
-        assert sorted(type(one).__name__ for one in got) == ["SessionBusy"] * 19 + ["TurnHandle"]
-
-    run(opened, tmp_path, test)
+async def test_of_many_at_once_one_gets_the_session(sessions: Sessions) -> None:
+    got = await asyncio.gather(*(sessions.begin("u", "s", "q?") for _ in range(20)), return_exceptions=True)
+    assert sorted(type(one).__name__ for one in got) == ["SessionBusy"] * 19 + ["TurnHandle"]
 
 
-def test_looking_at_a_session_keeps_nobody_out(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
+async def test_looking_at_a_session_keeps_nobody_out(sessions: Sessions) -> None:
+    await sessions.suspend(await sessions.begin("u", "s", "q?"))
+    looks = [asyncio.ensure_future(sessions.conversation("u", "s")) for _ in range(50)]
+    for _ in range(10):
         await sessions.suspend(await sessions.begin("u", "s", "q?"))
-        looks = [asyncio.ensure_future(sessions.conversation("u", "s")) for _ in range(50)]
-        for _ in range(10):
-            await sessions.suspend(await sessions.begin("u", "s", "q?"))
-        await asyncio.gather(*looks)
-
-    run(opened, tmp_path, test)
+    assert {look.turns for look in await asyncio.gather(*looks)} == {0}
 
 
-def test_a_failing_end_of_a_turn_leaves_all_as_it_was_and_the_session_free(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_failing_end_of_a_turn_leaves_all_as_it_was_and_the_session_free(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def test(sessions: Sessions) -> None:
-        handle = await sessions.begin("u", "s", "q?")
-        config = {"configurable": {"thread_id": handle.thread_id}}
-        await stopping_graph(sessions, [], stop=False).ainvoke({"user_text": "q?"}, config, durability="sync")
-        with monkeypatch.context() as trouble:
-            trouble.setattr(SessionRows, "drop_checkpoints", full_disk)  # the last step of the end
-            with pytest.raises(StoreError):
-                await sessions.finish(handle, record())
-        assert await sessions.records("u", "s") == ()
-        await sessions.abandon(handle)
-        assert await sessions.checkpointer.aget_tuple(config) is None
-        await sessions.finish(await sessions.begin("u", "s", "q?"), record())
-        assert (await sessions.conversation("u", "s")).turns == 1
-
     def full_disk(*_: object) -> None:
         raise StoreError("the disk is full")
 
-    run(opened, tmp_path, test)
+    handle = await sessions.begin("u", "s", "q?")
+    config = {"configurable": {"thread_id": handle.thread_id}}
+    await stopping_graph(sessions, [], stop=False).ainvoke({"user_text": "q?"}, config, durability="sync")
+    with monkeypatch.context() as trouble:
+        trouble.setattr(SessionRows, "drop_checkpoints", full_disk)  # the last step of the end
+        with pytest.raises(StoreError):
+            await sessions.finish(handle, record())
+    assert await sessions.records("u", "s") == ()
+    await sessions.abandon(handle)
+    assert await sessions.checkpointer.aget_tuple(config) is None
+    await sessions.finish(await sessions.begin("u", "s", "q?"), record())
+    assert (await sessions.conversation("u", "s")).turns == 1
 
 
-def test_an_abandoned_turn_leaves_no_trace(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        await sessions.abandon(await sessions.begin("u", "s", "never mind"))
-        assert await sessions.list("u") == ()
-        await talk(sessions, 1)
-        await sessions.abandon(await sessions.begin("u", "s", "never mind"))
-        conversation = await sessions.conversation("u", "s")
-        assert (conversation.turns, conversation.unfinished) == (1, None)
-
-    run(opened, tmp_path, test)
+async def test_an_abandoned_turn_leaves_no_trace(sessions: Sessions) -> None:
+    await sessions.abandon(await sessions.begin("u", "s", "never mind"))
+    assert await sessions.list("u") == ()
+    await talk(sessions, 1)
+    await sessions.abandon(await sessions.begin("u", "s", "never mind"))
+    conversation = await sessions.conversation("u", "s")
+    assert (conversation.turns, conversation.unfinished) == (1, None)
 
 
 HIT = Hit(Passage("d#0", "d", "D", "text", 0, 4), 0.5, Ranked(1, 2.5))
@@ -233,133 +207,112 @@ def stopping_graph(sessions: Sessions, visits: list[str], *, stop: bool) -> Any:
     return graph.compile(checkpointer=sessions.checkpointer)
 
 
-def test_a_suspended_turn_is_resumed_after_its_last_finished_node(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        visits: list[str] = []
-        handle = await sessions.begin("u", "s", "q?", "full", "t1")
-        assert not handle.resumable
-        config = {"configurable": {"thread_id": handle.thread_id}}
-        graph = stopping_graph(sessions, visits, stop=True)
-        with pytest.raises(ConnectionError):
-            await graph.ainvoke({"user_text": "q?"}, config, durability="sync")
-        await sessions.suspend(handle)
+async def test_a_suspended_turn_is_resumed_after_its_last_finished_node(sessions: Sessions) -> None:
+    visits: list[str] = []
+    handle = await sessions.begin("u", "s", "q?", "full", "t1")
+    assert not handle.resumable
+    config = {"configurable": {"thread_id": handle.thread_id}}
+    graph = stopping_graph(sessions, visits, stop=True)
+    with pytest.raises(ConnectionError):
+        await graph.ainvoke({"user_text": "q?"}, config, durability="sync")
+    await sessions.suspend(handle)
 
-        left = (await sessions.conversation("u", "s")).unfinished
-        assert left == handle.turn
-        resumed = await sessions.begin("u", "s", "q?", "full")
-        assert resumed.resumable
-        assert (resumed.thread_id, resumed.turn) == (handle.thread_id, handle.turn)
-        end = await stopping_graph(sessions, visits, stop=False).ainvoke(None, config, durability="sync")
-        assert visits == ["first", "second", "second"]
-        assert (end["retrieved_docs"], end["notes"]) == ((HIT,), ("one", "two"))
-        assert type(end["retrieved_docs"][0].bm25) is Ranked
-        assert end["verdict"] is Verdict.CORRECT
+    left = (await sessions.conversation("u", "s")).unfinished
+    assert left == handle.turn
+    resumed = await sessions.begin("u", "s", "q?", "full")
+    assert resumed.resumable
+    assert (resumed.thread_id, resumed.turn) == (handle.thread_id, handle.turn)
+    end = await stopping_graph(sessions, visits, stop=False).ainvoke(None, config, durability="sync")
+    assert visits == ["first", "second", "second"]
+    assert (end["retrieved_docs"], end["notes"]) == ((HIT,), ("one", "two"))
+    assert type(end["retrieved_docs"][0].bm25) is Ranked
+    assert end["verdict"] is Verdict.CORRECT
 
-        await sessions.finish(resumed, record())
-        assert await sessions.checkpointer.aget_tuple(config) is None
-        assert (await sessions.conversation("u", "s")).unfinished is None
-
-    run(opened, tmp_path, test)
+    await sessions.finish(resumed, record())
+    assert await sessions.checkpointer.aget_tuple(config) is None
+    assert (await sessions.conversation("u", "s")).unfinished is None
 
 
-def test_sessions_of_others_are_not_seen(opened: Opened, tmp_path: Path) -> None:
+async def test_sessions_of_others_are_not_seen(sessions: Sessions) -> None:
     names = ["a", "a.b", "A", "a/b", "a%2Eb", "*", "[a]", "한 사람", "a\udc80"]
-
-    async def test(sessions: Sessions) -> None:
-        for user in names:
-            await talk(sessions, 1, user, "s.1")
-        for user in names:
-            assert [info.session for info in await sessions.list(user)] == ["s.1"]
-        assert await sessions.conversation("a", "s") == Conversation()
-        assert await sessions.forget("a") == 1
-        assert await sessions.list("a") == ()
-        for user in names[1:]:
-            assert (await sessions.conversation(user, "s.1")).turns == 1
-
-    run(opened, tmp_path, test)
+    for user in names:
+        await talk(sessions, 1, user, "s.1")
+    for user in names:
+        assert [info.session for info in await sessions.list(user)] == ["s.1"]
+    assert await sessions.conversation("a", "s") == Conversation()
+    assert await sessions.forget("a") == 1
+    assert await sessions.list("a") == ()
+    for user in names[1:]:
+        assert (await sessions.conversation(user, "s.1")).turns == 1
 
 
 OPEN, LETTERS, BOTH = Scope("u"), Scope("u", ("letters",)), Scope("u", ("letters", "plans"))
 
 
-def test_a_session_is_seen_within_a_scope_that_covers_all_its_turns(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        async def say(scope: Scope, session: str) -> None:
-            await sessions.finish(await sessions.begin(scope, session, "q?"), record())
+async def test_a_session_is_seen_within_a_scope_that_covers_all_its_turns(sessions: Sessions) -> None:
+    async def say(scope: Scope, session: str) -> None:
+        await sessions.finish(await sessions.begin(scope, session, "q?"), record())
 
-        await say(LETTERS, "narrow")
-        await say(LETTERS, "grown")
-        await say(BOTH, "grown")
-        await say(OPEN, "open")
-        await sessions.suspend(await sessions.begin(OPEN, "left", "q?", "", "left"))
-        running = await sessions.begin(OPEN, "open", "q?")  # a hidden one that is busy is told like the others
-        for scope, seen in ((LETTERS, {"narrow"}), (BOTH, {"narrow", "grown"}), (Scope("u", ()), set())):
-            assert {one.session for one in await sessions.list(scope)} == seen
-            for session in {"narrow", "grown", "open", "left"} - seen:
-                assert await sessions.conversation(scope, session) == Conversation()
-                assert await sessions.records(scope, session) == ()
-                assert await sessions.forget(scope, session) == 0
-                with pytest.raises(SessionHidden, match="use another session"):
-                    await sessions.begin(scope, session, "q?")
-        await sessions.abandon(running)
-        assert await sessions.forget(BOTH) == 2
-        assert {one.session for one in await sessions.list(OPEN)} == {"open", "left"}
-        assert (await sessions.begin(OPEN, "left", "q?")).turn.trace_id == "left"
-
-    run(opened, tmp_path, test)
+    await say(LETTERS, "narrow")
+    await say(LETTERS, "grown")
+    await say(BOTH, "grown")
+    await say(OPEN, "open")
+    await sessions.suspend(await sessions.begin(OPEN, "left", "q?", "", "left"))
+    running = await sessions.begin(OPEN, "open", "q?")  # a hidden one that is busy is told like the others
+    for scope, seen in ((LETTERS, {"narrow"}), (BOTH, {"narrow", "grown"}), (Scope("u", ()), set())):
+        assert {one.session for one in await sessions.list(scope)} == seen
+        for session in {"narrow", "grown", "open", "left"} - seen:
+            assert await sessions.conversation(scope, session) == Conversation()
+            assert await sessions.records(scope, session) == ()
+            assert await sessions.forget(scope, session) == 0
+            with pytest.raises(SessionHidden, match="use another session"):
+                await sessions.begin(scope, session, "q?")
+    await sessions.abandon(running)
+    assert await sessions.forget(BOTH) == 2
+    assert {one.session for one in await sessions.list(OPEN)} == {"open", "left"}
+    assert (await sessions.begin(OPEN, "left", "q?")).turn.trace_id == "left"
 
 
-def test_a_running_turn_keeps_its_session_alone_from_being_forgotten(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        for session in ("a", "b", "c"):
-            await talk(sessions, 1, session=session)
-        handle = await sessions.begin("u", "b", "q?")
-        with pytest.raises(SessionBusy):
-            await sessions.forget("u")
-        assert [one.session for one in await sessions.list("u")] == ["b"]
-        await sessions.finish(handle, record())
-
-    run(opened, tmp_path, test)
+async def test_a_running_turn_keeps_its_session_alone_from_being_forgotten(sessions: Sessions) -> None:
+    for session in ("a", "b", "c"):
+        await talk(sessions, 1, session=session)
+    handle = await sessions.begin("u", "b", "q?")
+    with pytest.raises(SessionBusy):
+        await sessions.forget("u")
+    assert [one.session for one in await sessions.list("u")] == ["b"]
+    await sessions.finish(handle, record())
 
 
 @pytest.mark.parametrize("name", ["", "x" * 201])
-def test_names_have_a_length(opened: Opened, tmp_path: Path, name: str) -> None:
-    async def test(sessions: Sessions) -> None:
-        with pytest.raises(UsageError, match="1 to 200"):
-            await sessions.begin(name, "s", "q?")
-        with pytest.raises(UsageError, match="1 to 200"):
-            await sessions.conversation("u", name)
-
-    run(opened, tmp_path, test)
+async def test_names_have_a_length(sessions: Sessions, name: str) -> None:
+    with pytest.raises(UsageError, match="1 to 200"):
+        await sessions.begin(name, "s", "q?")
+    with pytest.raises(UsageError, match="1 to 200"):
+        await sessions.conversation("u", name)
 
 
-def test_sessions_are_listed_by_last_use(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        for session in ("one", "two", "three", "one"):
-            await talk(sessions, 1, session=session)
-        listed = await sessions.list("u")
-        assert [(info.session, info.turns, info.unfinished) for info in listed] == [
-            ("one", 2, False),
-            ("three", 1, False),
-            ("two", 1, False),
-        ]
-        assert len(await sessions.list("u", limit=2)) == 2
-
-    run(opened, tmp_path, test)
+async def test_sessions_are_listed_by_last_use(sessions: Sessions) -> None:
+    for session in ("one", "two", "three", "one"):
+        await talk(sessions, 1, session=session)
+    listed = await sessions.list("u")
+    assert [(info.session, info.turns, info.unfinished) for info in listed] == [
+        ("one", 2, False),
+        ("three", 1, False),
+        ("two", 1, False),
+    ]
+    assert len(await sessions.list("u", limit=2)) == 2
 
 
-def test_only_the_last_turns_of_a_session_are_kept(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        await talk(sessions, 5)
-        assert await sessions.records("u", "s") == (record(3), record(4))
-        conversation = await sessions.conversation("u", "s")
-        assert said(conversation) == ["질문 3?", "답 3", "질문 4?", "답 4"]
-        assert conversation.turns == 5
-        handle = await sessions.begin("u", "s", "q?")
-        await sessions.finish(handle, record(5), "요약", summarised=1)
-        assert said(await sessions.conversation("u", "s")) == ["질문 4?", "답 4", "질문 5?", "답 5"]
-
-    run(opened, tmp_path, test, session_turns=2)
+@pytest.mark.parametrize("limits", [{"session_turns": 2}])
+async def test_only_the_last_turns_of_a_session_are_kept(sessions: Sessions) -> None:
+    await talk(sessions, 5)
+    assert await sessions.records("u", "s") == (record(3), record(4))
+    conversation = await sessions.conversation("u", "s")
+    assert said(conversation) == ["질문 3?", "답 3", "질문 4?", "답 4"]
+    assert conversation.turns == 5
+    handle = await sessions.begin("u", "s", "q?")
+    await sessions.finish(handle, record(5), "요약", summarised=1)
+    assert said(await sessions.conversation("u", "s")) == ["질문 4?", "답 4", "질문 5?", "답 5"]
 
 
 class Clock:
@@ -371,56 +324,47 @@ class Clock:
         return self.now
 
 
-def test_prune_drops_the_old_and_those_over_the_limit_but_nothing_running(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("limits", [{"sessions_days": 1, "max_sessions": 3}])
+async def test_prune_drops_the_old_and_those_over_the_limit_but_nothing_running(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Upkeep, "prune_soon", lambda _: None)
-
-    async def test(sessions: Sessions) -> None:
-        sessions._clock = clock = Clock()
-        for n in range(4):
-            await talk(sessions, 1, user=f"u{n}")
-        running = await sessions.begin("u0", "running", "q?")
-        clock.now += 86_400
-        await talk(sessions, 1, user="u5")
-        assert sessions.prune() == 4
-        assert [len(await sessions.list(f"u{n}")) for n in (0, 1, 2, 3, 5)] == [1, 0, 0, 0, 1]
-        await sessions.finish(running, record())
-        for n in range(6, 10):
-            await talk(sessions, 1, user=f"u{n}")
-        assert sessions.prune() == 3
-        assert [len(await sessions.list(f"u{n}")) for n in (0, 5, 6, 7, 8, 9)] == [0, 0, 0, 1, 1, 1]
-
-    run(opened, tmp_path, test, sessions_days=1, max_sessions=3)
+    sessions._clock = clock = Clock()
+    for n in range(4):
+        await talk(sessions, 1, user=f"u{n}")
+    running = await sessions.begin("u0", "running", "q?")
+    clock.now += 86_400
+    await talk(sessions, 1, user="u5")
+    assert sessions.prune() == 4
+    assert [len(await sessions.list(f"u{n}")) for n in (0, 1, 2, 3, 5)] == [1, 0, 0, 0, 1]
+    await sessions.finish(running, record())
+    for n in range(6, 10):
+        await talk(sessions, 1, user=f"u{n}")
+    assert sessions.prune() == 3
+    assert [len(await sessions.list(f"u{n}")) for n in (0, 5, 6, 7, 8, 9)] == [0, 0, 0, 1, 1, 1]
 
 
-def test_one_users_many_sessions_drive_out_none_of_anothers(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("limits", [{"max_sessions": 3}])
+async def test_one_users_many_sessions_drive_out_none_of_anothers(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Upkeep, "prune_soon", lambda _: None)
-
-    async def test(sessions: Sessions) -> None:
-        sessions._clock = Clock()
-        await talk(sessions, 1, user="ben")
-        for n in range(5):
-            await talk(sessions, 1, user="ana", session=f"s{n}")
-        assert sessions.prune() == 3
-        assert len(await sessions.list("ben")) == 1
-        assert {one.session for one in await sessions.list("ana")} == {"s3", "s4"}
-
-    run(opened, tmp_path, test, max_sessions=3)
+    sessions._clock = Clock()
+    await talk(sessions, 1, user="ben")
+    for n in range(5):
+        await talk(sessions, 1, user="ana", session=f"s{n}")
+    assert sessions.prune() == 3
+    assert len(await sessions.list("ben")) == 1
+    assert {one.session for one in await sessions.list("ana")} == {"s3", "s4"}
 
 
-def test_retention_happens_by_itself(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limits", [{"max_sessions": 10}])
+async def test_retention_happens_by_itself(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("selfright.memory.sessions._PRUNE_EVERY", 5)
-
-    async def test(sessions: Sessions) -> None:
-        for n in range(61):
-            await talk(sessions, 1, session=f"s{n}")
-        sessions.upkeep.close()  # ends what is due
-        assert len(await sessions.list("u")) == 10
-
-    run(opened, tmp_path, test, max_sessions=10)
+    for n in range(61):
+        await talk(sessions, 1, session=f"s{n}")
+    sessions.upkeep.close()  # ends what is due
+    assert len(await sessions.list("u")) == 10
 
 
 @pytest.mark.parametrize("limits", [{"session_turns": 0}, {"sessions_days": -1}, {"max_sessions": float("nan")}])
@@ -429,175 +373,147 @@ def test_limits_must_make_sense(limits: dict[str, Any]) -> None:
         Retention(**limits)
 
 
-def test_text_that_no_file_takes_does_not_lose_a_turn(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        handle = await sessions.begin("u", "s", "bad \udc80 text\0")
-        await sessions.finish(handle, TurnRecord("bad \udc80\0", "", "", StopReason.ERROR), "sum \udc80", 0)
-        assert said(await sessions.conversation("u", "s")) == ["bad ?\0", ""]
-
-    run(opened, tmp_path, test)
+async def test_text_that_no_file_takes_does_not_lose_a_turn(sessions: Sessions) -> None:
+    handle = await sessions.begin("u", "s", "bad \udc80 text\0")
+    await sessions.finish(handle, TurnRecord("bad \udc80\0", "", "", StopReason.ERROR), "sum \udc80", 0)
+    assert said(await sessions.conversation("u", "s")) == ["bad ?\0", ""]
 
 
-def test_a_session_that_cannot_be_read_can_be_forgotten(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        await talk(sessions, 2)
-        await talk(sessions, 1, session="other")
-        damage = "UPDATE sessions SET running = 'nonsense' WHERE name = %s"
-        await sessions._rows.change(lambda connection: sessions._rows.run(connection, damage, b"s"))
-        with pytest.raises(StoreError, match="forget that session"):
-            await sessions.conversation("u", "s")
-        assert await sessions.forget("u", "s") == 1
-        assert await sessions.conversation("u", "s") == Conversation()
-        assert (await sessions.conversation("u", "other")).turns == 1
-
-    run(opened, tmp_path, test)
+async def test_a_session_that_cannot_be_read_can_be_forgotten(sessions: Sessions) -> None:
+    await talk(sessions, 2)
+    await talk(sessions, 1, session="other")
+    damage = "UPDATE sessions SET running = 'nonsense' WHERE name = %s"
+    await sessions._rows.change(lambda connection: sessions._rows.run(connection, damage, b"s"))
+    with pytest.raises(StoreError, match="forget that session"):
+        await sessions.conversation("u", "s")
+    assert await sessions.forget("u", "s") == 1
+    assert await sessions.conversation("u", "s") == Conversation()
+    assert (await sessions.conversation("u", "other")).turns == 1
 
 
-def test_forgotten_words_are_nowhere_in_the_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("opened", [in_sqlite])
+async def test_forgotten_words_are_nowhere_in_the_files(sessions: Sessions, tmp_path: Path) -> None:
     secret = "blue-whale-4711"
-
-    async def test(sessions: Sessions) -> None:
-        await talk(sessions, 30)
-        for name in ("s", "kept", "other"):
-            handle = await sessions.begin("u", name, f"{secret} {name}?")
-            graph = stopping_graph(sessions, [], stop=name == "other")
-            config = {"configurable": {"thread_id": handle.thread_id}}
-            done = graph.ainvoke({"user_text": secret * 500}, config, durability="sync")
-            if name == "other":
-                with pytest.raises(ConnectionError):
-                    await done
-                await sessions.suspend(handle)
-            else:
-                await done
-                await sessions.finish(handle, TurnRecord(secret, secret, secret * 400, StopReason.ADEQUATE), secret)
-        assert found(tmp_path)
-        assert await sessions.forget("u") == 3
-        assert not found(tmp_path)
 
     def found(folder: Path) -> list[str]:
         files = [path for path in folder.rglob("*") if path.is_file()]
         return [path.name for path in files if secret.encode() in path.read_bytes()]
 
-    run(in_sqlite, tmp_path, test)
+    await talk(sessions, 30)
+    for name in ("s", "kept", "other"):
+        handle = await sessions.begin("u", name, f"{secret} {name}?")
+        graph = stopping_graph(sessions, [], stop=name == "other")
+        config = {"configurable": {"thread_id": handle.thread_id}}
+        done = graph.ainvoke({"user_text": secret * 500}, config, durability="sync")
+        if name == "other":
+            with pytest.raises(ConnectionError):
+                await done
+            await sessions.suspend(handle)
+        else:
+            await done
+            await sessions.finish(handle, TurnRecord(secret, secret, secret * 400, StopReason.ADEQUATE), secret)
+    assert found(tmp_path)
+    assert await sessions.forget("u") == 3
+    assert not found(tmp_path)
 
 
-def test_a_restart_changes_nothing(tmp_path: Path) -> None:
-    async def before(sessions: Sessions) -> None:
-        await talk(sessions, 2)
-        handle = await sessions.begin("u", "s", "q?")
-        await sessions.finish(handle, record(2), "요약", summarised=2)
-
-    async def after(sessions: Sessions) -> None:
-        conversation = await sessions.conversation("u", "s")
-        assert conversation.summary == "요약"
-        assert said(conversation) == ["질문 1?", "답 1", "질문 2?", "답 2"]
-
-    run(in_sqlite, tmp_path, before)
-    run(in_sqlite, tmp_path, after)
+async def test_a_restart_changes_nothing(opened: Opened, tmp_path: Path) -> None:
+    sessions = await opened(tmp_path, Retention())
+    await talk(sessions, 2)
+    handle = await sessions.begin("u", "s", "q?")
+    await sessions.finish(handle, record(2), "요약", summarised=2)
+    await sessions.close()
+    sessions = await opened(tmp_path, Retention())
+    conversation = await sessions.conversation("u", "s")
+    assert conversation.summary == "요약"
+    assert said(conversation) == ["질문 1?", "답 1", "질문 2?", "답 2"]
+    await sessions.close()
 
 
-def test_many_processes_worth_of_openings_at_once(tmp_path: Path) -> None:
-    async def whole() -> None:
-        opened = await asyncio.gather(*(in_sqlite(tmp_path, Retention()) for _ in range(6)))
-        await asyncio.gather(*(talk(sessions, 3, session=f"s{n}") for n, sessions in enumerate(opened)))
-        assert len(await opened[0].list("u")) == 6
-        for sessions in opened:
-            await sessions.close()
-
-    asyncio.run(whole())
+async def test_many_processes_worth_of_openings_at_once(tmp_path: Path) -> None:
+    opened = await asyncio.gather(*(in_sqlite(tmp_path, Retention()) for _ in range(6)))
+    await asyncio.gather(*(talk(sessions, 3, session=f"s{n}") for n, sessions in enumerate(opened)))
+    assert len(await opened[0].list("u")) == 6
+    for sessions in opened:
+        await sessions.close()
 
 
-def test_checkpoints_do_not_pile_up(tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        sizes = []
-        for _ in range(4):
-            for _ in range(8):
-                handle = await sessions.begin("u", "s", "q?")
-                graph = stopping_graph(sessions, [], stop=False)
-                config = {"configurable": {"thread_id": handle.thread_id}}
-                await graph.ainvoke({"user_text": "x" * 20_000}, config, durability="sync")
-                await sessions.finish(handle, record())
-            sizes.append((tmp_path / "sessions.sqlite").stat().st_size)
-        assert sizes[3] < sizes[1] + 100_000
-
-    run(in_sqlite, tmp_path, test)
+@pytest.mark.parametrize("opened", [in_sqlite])
+async def test_checkpoints_do_not_pile_up(sessions: Sessions, tmp_path: Path) -> None:
+    sizes = []
+    for _ in range(4):
+        for _ in range(8):
+            handle = await sessions.begin("u", "s", "q?")
+            graph = stopping_graph(sessions, [], stop=False)
+            config = {"configurable": {"thread_id": handle.thread_id}}
+            await graph.ainvoke({"user_text": "x" * 20_000}, config, durability="sync")
+            await sessions.finish(handle, record())
+        sizes.append((tmp_path / "sessions.sqlite").stat().st_size)
+    assert sizes[3] < sizes[1] + 100_000
 
 
-def test_lists_and_prunes_by_an_index(tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        def plan(query: str, *values: object) -> str:
-            return str(sessions._rows.rows(f"EXPLAIN QUERY PLAN {query}", *values))
+@pytest.mark.parametrize("opened", [in_sqlite])
+async def test_lists_and_prunes_by_an_index(sessions: Sessions) -> None:
+    def plan(query: str, *values: object) -> str:
+        return str(sessions._rows.rows(f"EXPLAIN QUERY PLAN {query}", *values))
 
-        assert "USING INDEX sessions_of (owner=?)" in plan(session_rows.LIST, b"u", 10)
-        assert "TEMP B-TREE" not in plan(session_rows.LIST, b"u", 10)
-        assert "USING INDEX sessions_at (updated<?)" in plan(session_rows.OLD, 1.0, 10)
-
-    run(in_sqlite, tmp_path, test)
+    assert "USING INDEX sessions_of (owner=?)" in plan(session_rows.LIST, b"u", 10)
+    assert "TEMP B-TREE" not in plan(session_rows.LIST, b"u", 10)
+    assert "USING INDEX sessions_at (updated<?)" in plan(session_rows.OLD, 1.0, 10)
 
 
-def test_trouble_while_others_are_pruned_costs_no_turn(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def test_trouble_while_others_are_pruned_costs_no_turn(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def damaged(*_: object) -> Any:
         raise StoreError("a page of another user is damaged")
 
     monkeypatch.setattr(SessionRows, "find_outdated", damaged)
-
-    async def test(sessions: Sessions) -> None:
-        await talk(sessions, 1)
-        assert (await sessions.conversation("u", "s")).turns == 1
-        sessions.upkeep.close()
-
-    run(opened, tmp_path, test)
+    await talk(sessions, 1)
+    assert (await sessions.conversation("u", "s")).turns == 1
+    sessions.upkeep.close()
     assert "outdated sessions not deleted (a page of another user is damaged)" in caplog.text
 
 
-def test_a_lease_that_nobody_renews_ends_and_its_holder_can_write_no_more(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_lease_that_nobody_renews_ends_and_its_holder_can_write_no_more(
+    sessions: Sessions, opened: Opened, tmp_path: Path
 ) -> None:
-    async def test(one: Sessions) -> None:
-        other = await opened(tmp_path, Retention())
-        lost = await one.begin("u", "s", "first?")
-        config: Any = {"configurable": {"thread_id": lost.thread_id, "checkpoint_ns": ""}}
-        await forget_for(one, 10.0, lost.thread_id)
-        new = await other.begin("u", "s", "second?")
-        assert new.thread_id == lost.thread_id
-        with pytest.raises(SessionLost):
-            await one.checkpointer.aput(config, empty_checkpoint(), {}, {})
-        with pytest.raises(SessionLost):
-            await one.checkpointer.aput_writes(
-                {"configurable": {**config["configurable"], "checkpoint_id": "1"}}, [], "t"
-            )
-        with pytest.raises(SessionLost):
-            await one.finish(lost, record(1))
-        await one.abandon(lost)  # which is none of its affair any more
-        await other.finish(new, record(2))
-        assert await one.records("u", "s") == (record(2),)
-        assert await one.checkpointer.aget_tuple(config) is None
-        await one.finish(await one.begin("u", "s", "third?"), record(3))
-        assert (await other.conversation("u", "s")).turns == 2
-        await other.close()
-
-    run(opened, tmp_path, test)
+    other = await opened(tmp_path, Retention())
+    lost = await sessions.begin("u", "s", "first?")
+    config: Any = {"configurable": {"thread_id": lost.thread_id, "checkpoint_ns": ""}}
+    await forget_for(sessions, 10.0, lost.thread_id)
+    new = await other.begin("u", "s", "second?")
+    assert new.thread_id == lost.thread_id
+    with pytest.raises(SessionLost):
+        await sessions.checkpointer.aput(config, empty_checkpoint(), {}, {})
+    with pytest.raises(SessionLost):
+        await sessions.checkpointer.aput_writes(
+            {"configurable": {**config["configurable"], "checkpoint_id": "1"}}, [], "t"
+        )
+    with pytest.raises(SessionLost):
+        await sessions.finish(lost, record(1))
+    await sessions.abandon(lost)  # which is none of its affair any more
+    await other.finish(new, record(2))
+    assert await sessions.records("u", "s") == (record(2),)
+    assert await sessions.checkpointer.aget_tuple(config) is None
+    await sessions.finish(await sessions.begin("u", "s", "third?"), record(3))
+    assert (await other.conversation("u", "s")).turns == 2
+    await other.close()
 
 
-def test_a_held_session_stays_held_for_longer_than_a_lease(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_held_session_stays_held_for_longer_than_a_lease(
+    sessions: Sessions, opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("selfright.memory.maintenance.BEAT_S", 0.05)
-
-    async def test(one: Sessions) -> None:
-        other = await opened(tmp_path, Retention())
-        handle = await one.begin("u", "s", "q?")
-        await forget_for(one, 5.9, handle.thread_id)
-        await asyncio.sleep(0.5)
-        with pytest.raises(SessionBusy):
-            await other.begin("u", "s", "q?")
-        await one.finish(handle, record())
-        await other.finish(await other.begin("u", "s", "q?"), record())
-        await other.close()
-
-    run(opened, tmp_path, test)
+    other = await opened(tmp_path, Retention())
+    handle = await sessions.begin("u", "s", "q?")
+    await forget_for(sessions, 5.9, handle.thread_id)
+    await asyncio.sleep(0.5)
+    with pytest.raises(SessionBusy):
+        await other.begin("u", "s", "q?")
+    await sessions.finish(handle, record())
+    await other.finish(await other.begin("u", "s", "q?"), record())
+    await other.close()
 
 
 async def forget_for(sessions: Sessions, seconds: float, session: str) -> None:
@@ -606,53 +522,45 @@ async def forget_for(sessions: Sessions, seconds: float, session: str) -> None:
     await sessions._rows.change(lambda connection: sessions._rows.run(connection, age, session))
 
 
-def test_an_end_whose_confirmation_was_lost_can_be_told_again(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        handle = await sessions.begin("u", "s", "q?")
-        await sessions.finish(handle, record())
-        await sessions.finish(handle, record())
-        await sessions.abandon(handle)
-        assert await sessions.records("u", "s") == (record(),)
-
-    run(opened, tmp_path, test)
+async def test_an_end_whose_confirmation_was_lost_can_be_told_again(sessions: Sessions) -> None:
+    handle = await sessions.begin("u", "s", "q?")
+    await sessions.finish(handle, record())
+    await sessions.finish(handle, record())
+    await sessions.abandon(handle)
+    assert await sessions.records("u", "s") == (record(),)
 
 
-def test_who_goes_away_while_a_turn_begins_holds_nothing(opened: Opened, tmp_path: Path) -> None:
-    async def test(sessions: Sessions) -> None:
-        for pause in (0.0, 0.0002, 0.0005, 0.002, 0.005):
-            task = asyncio.ensure_future(sessions.begin("u", "s", "q?"))
-            await asyncio.sleep(pause)
-            if not task.cancel():  # a busy machine: it was quicker than the pause, and nobody went away
-                await sessions.abandon(task.result())
-            await asyncio.gather(task, return_exceptions=True)
-        await sessions.finish(await sessions.begin("u", "s", "q?"), record())
-
-    run(opened, tmp_path, test)
+async def test_who_goes_away_while_a_turn_begins_holds_nothing(sessions: Sessions) -> None:
+    for pause in (0.0, 0.0002, 0.0005, 0.002, 0.005):
+        task = asyncio.ensure_future(sessions.begin("u", "s", "q?"))
+        await asyncio.sleep(pause)
+        if not task.cancel():  # a busy machine: it was quicker than the pause, and nobody went away
+            await sessions.abandon(task.result())
+        await asyncio.gather(task, return_exceptions=True)
+    await sessions.finish(await sessions.begin("u", "s", "q?"), record())
+    assert (await sessions.conversation("u", "s")).turns == 1
 
 
 @pytest.mark.parametrize("checkpoint", [True, False])
-def test_what_a_node_gave_is_written_by_itself_only_where_no_checkpoint_comes(
-    opened: Opened, tmp_path: Path, checkpoint: bool
+async def test_what_a_node_gave_is_written_by_itself_only_where_no_checkpoint_comes(
+    sessions: Sessions, checkpoint: bool
 ) -> None:
-    async def test(sessions: Sessions) -> None:
-        handle = await sessions.begin("u", "s", "q?")
-        config: Any = {"configurable": {"thread_id": handle.thread_id, "checkpoint_ns": "", "checkpoint_id": "1"}}
-        await sessions.checkpointer.aput(
-            {"configurable": {**config["configurable"]}}, {**empty_checkpoint(), "id": "1"}, {}, {}
-        )
-        writes = asyncio.ensure_future(sessions.checkpointer.aput_writes(config, [("notes", ("a",))], "task"))
-        await asyncio.sleep(0)
-        if checkpoint:
-            await sessions.checkpointer.aput(config, {**empty_checkpoint(), "id": "2"}, {}, {})
-        await writes
-        found = await sessions.checkpointer.aget_tuple(config)
-        writes_found = found.pending_writes if found else []  # SQLite replaces a checkpoint by the next one
-        assert writes_found == ([] if checkpoint else [("task", "notes", ("a",))])
-
-    run(opened, tmp_path, test)
+    handle = await sessions.begin("u", "s", "q?")
+    config: Any = {"configurable": {"thread_id": handle.thread_id, "checkpoint_ns": "", "checkpoint_id": "1"}}
+    await sessions.checkpointer.aput(
+        {"configurable": {**config["configurable"]}}, {**empty_checkpoint(), "id": "1"}, {}, {}
+    )
+    writes = asyncio.ensure_future(sessions.checkpointer.aput_writes(config, [("notes", ("a",))], "task"))
+    await asyncio.sleep(0)
+    if checkpoint:
+        await sessions.checkpointer.aput(config, {**empty_checkpoint(), "id": "2"}, {}, {})
+    await writes
+    found = await sessions.checkpointer.aget_tuple(config)
+    writes_found = found.pending_writes if found else []  # SQLite replaces a checkpoint by the next one
+    assert writes_found == ([] if checkpoint else [("task", "notes", ("a",))])
 
 
-def test_many_sessions_at_once_each_get_their_own(opened: Opened, tmp_path: Path) -> None:
+async def test_many_sessions_at_once_each_get_their_own(sessions: Sessions, opened: Opened, tmp_path: Path) -> None:
     async def turn(sessions: Sessions, session: str) -> list[str]:
         handle = await sessions.begin("u", session, f"{session}?")
         config = {"configurable": {"thread_id": handle.thread_id}}
@@ -660,14 +568,11 @@ def test_many_sessions_at_once_each_get_their_own(opened: Opened, tmp_path: Path
         await sessions.finish(handle, TurnRecord(f"{session}?", "", end["user_text"], StopReason.ADEQUATE))
         return said(await sessions.conversation("u", session))
 
-    async def test(sessions: Sessions) -> None:
-        other = await opened(tmp_path, Retention())
-        names = [f"s{n}" for n in range(30)]
-        told = await asyncio.gather(*(turn((sessions, other)[n % 2], name) for n, name in enumerate(names)))
-        assert told == [[f"{name}?", name] for name in names]
-        await other.close()
-
-    run(opened, tmp_path, test)
+    other = await opened(tmp_path, Retention())
+    names = [f"s{n}" for n in range(30)]
+    told = await asyncio.gather(*(turn((sessions, other)[n % 2], name) for n, name in enumerate(names)))
+    assert told == [[f"{name}?", name] for name in names]
+    await other.close()
 
 
 FORGETFUL = """
