@@ -145,26 +145,23 @@ def test_after_the_model_came_back_it_is_used_again(settings: dict[str, Any], se
     assert not second.degraded
 
 
-def test_a_cancelled_turn_cancels_its_calls(settings: dict[str, Any], server: ScriptedServer) -> None:
+async def test_a_cancelled_turn_cancels_its_calls(settings: dict[str, Any], server: ScriptedServer) -> None:
     server.use(rules(answer=FAULTS["stall"]))
     server.forget()
 
     def stalled() -> list[Request]:
         return [request for request in server.calls() if request.fault]
 
-    async def turn() -> None:
-        selfright = Selfright.open(**settings, base_url=server.url)
-        try:
-            asked = asyncio.create_task(selfright.aask(QUESTION))
-            await asyncio.to_thread(wait_for, stalled)
-            asked.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await asked
-        finally:
-            selfright.close()
-
-    asyncio.run(turn())
-    wait_for(lambda: all(request.hung_up for request in stalled()))
+    selfright = Selfright.open(**settings, base_url=server.url)
+    try:
+        asked = asyncio.create_task(selfright.aask(QUESTION))
+        await asyncio.to_thread(wait_for, stalled)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+    finally:
+        selfright.close()
+    await asyncio.to_thread(wait_for, lambda: all(request.hung_up for request in stalled()))
 
 
 def test_a_spent_budget_still_answers(settings: dict[str, Any], server: ScriptedServer) -> None:

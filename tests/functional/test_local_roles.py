@@ -3,7 +3,6 @@
 A few jobs are tried each time; the others take minutes on a slow machine and want ``SLOW_TESTS=1``.
 """
 
-import asyncio
 import json
 import os
 import time
@@ -128,18 +127,13 @@ QUICK = (Job.WEB_QUERY, Job.ANSWER)
 
 
 @pytest.mark.parametrize("job", [job if job in QUICK else pytest.param(job, marks=SLOW) for job in JOBS])
-def test_a_job_ends_and_what_cannot_be_used_is_counted(bench: Bench, job: Job) -> None:
+async def test_a_job_ends_and_what_cannot_be_used_is_counted(bench: Bench, job: Job) -> None:
     calls, troubles = bench.meter.llm_calls, dict(bench.meter.troubles)
     failed = False
-
-    async def once() -> None:
-        nonlocal failed
-        try:
-            await JOBS[job](bench)
-        except RECOVERABLE_ERRORS:
-            failed = True  # the nodes of a turn take it from here
-
-    asyncio.run(once())
+    try:
+        await JOBS[job](bench)
+    except RECOVERABLE_ERRORS:
+        failed = True  # the nodes of a turn take it from here
     assert bench.meter.llm_calls > calls
     assert not failed or bench.meter.troubles != troubles or job in (Job.GRADE, Job.EVALUATE)
 

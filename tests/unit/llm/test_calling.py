@@ -275,7 +275,7 @@ def test_retries_and_rungs_do_not_take_the_call_held_back() -> None:
 
 
 @pytest.mark.parametrize("step", [GOOD, "", down(), ModelRejected("no", status=400)])
-def test_fifty_calls_side_by_side_keep_to_the_budget(step: Step) -> None:
+async def test_fifty_calls_side_by_side_keep_to_the_budget(step: Step) -> None:
     async def slow(on_text: OnText | None) -> RawReply:
         await asyncio.sleep(0)
         if isinstance(step, Exception):
@@ -284,12 +284,8 @@ def test_fifty_calls_side_by_side_keep_to_the_budget(step: Step) -> None:
 
     one = turn(slow, calls=10)
     one.breaker = one.model.breaker = Breaker(failures=1000)
-
-    async def all_at_once() -> list[ChatReply | BaseException]:
-        calls = [one.model.complete(OBJECT) for _ in range(50)]
-        return await asyncio.gather(*calls, return_exceptions=True)
-
-    replies = asyncio.run(all_at_once())
+    calls = [one.model.complete(OBJECT) for _ in range(50)]
+    replies = await asyncio.gather(*calls, return_exceptions=True)
     assert len(one.backend.seen) == one.meter.llm_calls == 9
     assert sum(isinstance(reply, BudgetSpent) for reply in replies) >= 41
     assert {type(reply) for reply in replies} <= {
@@ -447,17 +443,14 @@ def test_calls_beside_the_answer_take_a_third_of_the_time() -> None:
     assert (one.meter.troubles, one.breaker.blocked_for) == ({}, 0.0)
 
 
-def test_calls_side_by_side_take_their_time_once() -> None:
+async def test_calls_side_by_side_take_their_time_once() -> None:
     async def slow(on_text: OnText | None) -> RawReply:
         await asyncio.sleep(0)
         one.clock.now += 5.0
         return RawReply("Because.")
 
-    async def three() -> None:
-        await asyncio.gather(*(one.model.complete(PLAIN) for _ in range(3)))
-
     one = turn(slow)
-    asyncio.run(three())
+    await asyncio.gather(*(one.model.complete(PLAIN) for _ in range(3)))
     assert one.meter.aside_s == 15.0  # the clock's own seconds, none of them counted three times
 
 
@@ -477,7 +470,7 @@ def test_the_librarys_own_time_out_is_not_ours() -> None:
     assert one.meter.troubles == {"failed": 1}
 
 
-def test_cancelling_goes_through_and_ends_the_call_under_way() -> None:
+async def test_cancelling_goes_through_and_ends_the_call_under_way() -> None:
     ended: list[str] = []
 
     async def watched(on_text: OnText | None) -> RawReply:
@@ -491,15 +484,11 @@ def test_cancelling_goes_through_and_ends_the_call_under_way() -> None:
     for _ in range(3):
         one.breaker.note_failure(one.breaker.admit() or 0)
     one.clock.now += 20.0  # the call under way is the breaker's trial
-
-    async def cancelled() -> None:
-        task = asyncio.create_task(one.model.complete(PLAIN))
-        await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(cancelled())
+    task = asyncio.create_task(one.model.complete(PLAIN))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
     assert (ended, one.meter.llm_calls, one.meter.degraded, one.meter.troubles) == (["cancelled"], 1, False, {})
     assert one.breaker.admit() is not None
 

@@ -167,74 +167,63 @@ def test_schemas_of_one_database_know_nothing_of_one_another(opened: Open) -> No
 # The server goes away
 
 
-def test_an_outage_is_told_soon_and_ends_by_itself(
+async def test_an_outage_is_told_soon_and_ends_by_itself(
     opened: Open, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("selfright.storage.postgres._WAIT_S", 0.5)
-
-    async def test() -> None:
-        sessions = await open_postgres_sessions(opened())
-        handle = await sessions.begin("u", "s", "q?")
-        postgres.stop()
+    sessions = await open_postgres_sessions(opened())
+    handle = await sessions.begin("u", "s", "q?")
+    postgres.stop()
+    try:
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable) as told:
+                await sessions.conversation("u", "s")
+            assert told.value.retryable
+        with pytest.raises(StoreUnavailable):
+            await sessions.begin("u", "other", "q?")
+    finally:
+        postgres.start()
+    end = time.monotonic() + 15
+    while True:
         try:
-            for _ in range(2):
-                with pytest.raises(StoreUnavailable) as told:
-                    await sessions.conversation("u", "s")
-                assert told.value.retryable
-            with pytest.raises(StoreUnavailable):
-                await sessions.begin("u", "other", "q?")
-        finally:
-            postgres.start()
-        end = time.monotonic() + 15
-        while True:
-            try:
-                await sessions.finish(handle, RECORD)
-                break
-            except StoreUnavailable:
-                assert time.monotonic() < end
-                await asyncio.sleep(0.1)
-        assert (await sessions.conversation("u", "s")).turns == 1
-        await sessions.close()
-
-    asyncio.run(test())
+            await sessions.finish(handle, RECORD)
+            break
+        except StoreUnavailable:
+            assert time.monotonic() < end
+            await asyncio.sleep(0.1)
+    assert (await sessions.conversation("u", "s")).turns == 1
+    await sessions.close()
 
 
-def test_a_restart_between_two_turns_is_not_noticed(opened: Open, postgres: PostgresServer) -> None:
-    async def test() -> None:
-        sessions = await open_postgres_sessions(opened())
-        await sessions.finish(await sessions.begin("u", "s", "q?"), RECORD)
-        postgres.restart()
-        await sessions.finish(await sessions.begin("u", "s", "q?"), RECORD)
-        assert (await sessions.conversation("u", "s")).turns == 2
-        await sessions.close()
-
-    asyncio.run(test())
+async def test_a_restart_between_two_turns_is_not_noticed(opened: Open, postgres: PostgresServer) -> None:
+    sessions = await open_postgres_sessions(opened())
+    await sessions.finish(await sessions.begin("u", "s", "q?"), RECORD)
+    postgres.restart()
+    await sessions.finish(await sessions.begin("u", "s", "q?"), RECORD)
+    assert (await sessions.conversation("u", "s")).turns == 2
+    await sessions.close()
 
 
 # Erasing
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files of a running server are not read here")
-def test_what_was_erased_is_in_no_file_of_the_tables(opened: Open, postgres: PostgresServer) -> None:
+async def test_what_was_erased_is_in_no_file_of_the_tables(opened: Open, postgres: PostgresServer) -> None:
     database = opened()
-
-    async def test() -> None:
-        sessions, profiles = await open_postgres_sessions(database), RowProfiles(DatabaseRows(database), {})
-        for n in range(20):
-            await profiles.remember("ana", [Slot("tools", f"{SECRET} {n}")])
-        await profiles.remember("ben", [Slot("tools", "saw")])
-        handle = await sessions.begin("ana", "s", f"{SECRET}?")
-        await sessions.finish(handle, TurnRecord(SECRET, SECRET, SECRET * 500, StopReason.ADEQUATE))
-        checkpoint(database)
-        assert found(postgres)
-        assert await profiles.forget("ana") == 20
-        assert await sessions.forget("ana") == 1
-        checkpoint(database)
-        assert found(postgres) == []
-        assert (await profiles.profile("ben")).values("tools") == ("saw",)
-        await sessions.close()
-
-    asyncio.run(test())
+    sessions, profiles = await open_postgres_sessions(database), RowProfiles(DatabaseRows(database), {})
+    for n in range(20):
+        await profiles.remember("ana", [Slot("tools", f"{SECRET} {n}")])
+    await profiles.remember("ben", [Slot("tools", "saw")])
+    handle = await sessions.begin("ana", "s", f"{SECRET}?")
+    await sessions.finish(handle, TurnRecord(SECRET, SECRET, SECRET * 500, StopReason.ADEQUATE))
+    checkpoint(database)
+    assert found(postgres)
+    assert await profiles.forget("ana") == 20
+    assert await sessions.forget("ana") == 1
+    checkpoint(database)
+    assert found(postgres) == []
+    assert (await profiles.profile("ben")).values("tools") == ("saw",)
+    await sessions.close()
 
 
 def checkpoint(database: PostgresDatabase) -> None:
@@ -263,7 +252,7 @@ def test_a_table_that_is_in_use_for_too_long_is_told(opened: Open, monkeypatch: 
 # Several at once
 
 
-def test_a_bad_statement_costs_nobody_else_a_turn(opened: Open) -> None:
+async def test_a_bad_statement_costs_nobody_else_a_turn(opened: Open) -> None:
     database = opened()
 
     def refused(connection: Any) -> None:
@@ -275,19 +264,16 @@ def test_a_bad_statement_costs_nobody_else_a_turn(opened: Open) -> None:
     def ours(_connection: Any) -> None:
         raise TypeError("a mistake of ours")
 
-    async def work() -> list[Any]:
-        bad = [refused, unheard_of, ours]
-        good = [lambda connection: connection.execute("SELECT 7").fetchone()[0]] * 3
-        mixed = [task for pair in zip(bad, good, strict=True) for task in pair]
-        runs = [database.run(task) for _ in range(3) for task in mixed]
-        return await asyncio.wait_for(asyncio.gather(*runs, return_exceptions=True), 30)
-
-    ends = asyncio.run(work())
+    bad = [refused, unheard_of, ours]
+    good = [lambda connection: connection.execute("SELECT 7").fetchone()[0]] * 3
+    mixed = [task for pair in zip(bad, good, strict=True) for task in pair]
+    runs = [database.run(task) for _ in range(3) for task in mixed]
+    ends = await asyncio.wait_for(asyncio.gather(*runs, return_exceptions=True), 30)
     assert ends[1::2] == [7] * 9
     assert [type(end) for end in ends[::2]] == [StoreError, StoreError, TypeError] * 3
 
 
-def test_a_session_whose_state_cannot_be_kept_holds_up_no_other(opened: Open) -> None:
+async def test_a_session_whose_state_cannot_be_kept_holds_up_no_other(opened: Open) -> None:
     database = opened()
 
     async def turn(sessions: Sessions, name: str) -> None:
@@ -303,16 +289,10 @@ def test_a_session_whose_state_cannot_be_kept_holds_up_no_other(opened: Open) ->
             raise
         await sessions.finish(handle, RECORD)
 
-    async def work() -> tuple[list[Any], list[str]]:
-        sessions = await open_postgres_sessions(database)
-        names = [f"{kind}-{n}" for n in range(6) for kind in ("bad", "good")]
-        ends = await asyncio.wait_for(
-            asyncio.gather(*(turn(sessions, name) for name in names), return_exceptions=True), 30
-        )
-        kept = [info.session for info in await sessions.list("ana") if info.turns]
-        await sessions.close()
-        return ends, sorted(kept)
-
-    ends, kept = asyncio.run(work())
+    sessions = await open_postgres_sessions(database)
+    names = [f"{kind}-{n}" for n in range(6) for kind in ("bad", "good")]
+    ends = await asyncio.wait_for(asyncio.gather(*(turn(sessions, name) for name in names), return_exceptions=True), 30)
+    kept = [info.session for info in await sessions.list("ana") if info.turns]
+    await sessions.close()
     assert [end is None for end in ends] == [False, True] * 6
-    assert kept == [f"good-{n}" for n in range(6)]
+    assert sorted(kept) == [f"good-{n}" for n in range(6)]

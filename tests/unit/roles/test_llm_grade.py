@@ -230,7 +230,7 @@ def test_a_batch_that_was_not_sent_keeps_its_offline_probabilities() -> None:
     assert probabilities(grading) == [0.4] * 16 + probabilities(own)[16:]
 
 
-def test_cancelling_cancels_the_calls_under_way() -> None:
+async def test_cancelling_cancels_the_calls_under_way() -> None:
     cancelled: list[str] = []
 
     class Stuck(ScriptedChat):
@@ -241,12 +241,9 @@ def test_cancelling_cancels_the_calls_under_way() -> None:
                 cancelled.append(request.job)
                 raise
 
-    async def run() -> None:
-        turn = asyncio.create_task(ModelGrader(Stuck(), UNSURE, "always").grade(QUESTION, hits(*MANY)))
-        await asyncio.sleep(0.2)
-        turn.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await turn
-
-    asyncio.run(run())
+    turn = asyncio.create_task(ModelGrader(Stuck(), UNSURE, "always").grade(QUESTION, hits(*MANY)))
+    await asyncio.sleep(0.2)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
     assert len(cancelled) == 3

@@ -44,79 +44,67 @@ def test_who_waits_as_long_as_told_is_let_in() -> None:
     limit.take("k")
 
 
-def test_a_gate_runs_so_many_queues_so_many_and_refuses_the_rest() -> None:
-    async def story() -> None:
-        limiter = TurnLimiter(Limits(turns=2, queue=1, turns_each=10))
-        first, _ = await limiter.acquire("a"), await limiter.acquire("b")
-        third = asyncio.create_task(limiter.acquire("c"))
-        await asyncio.sleep(0)
-        assert (limiter.running, limiter.waiting) == (2, 1)
-        with pytest.raises(Refused) as caught:
-            await limiter.acquire("d")
-        assert caught.value.status_code == 503
-        first.close()
-        first.close()  # nothing happens
-        permit = await third
-        assert (limiter.running, limiter.waiting) == (2, 0)
-        permit.close()
-        assert limiter.running == 1
-
-    asyncio.run(story())
+async def test_a_gate_runs_so_many_queues_so_many_and_refuses_the_rest() -> None:
+    limiter = TurnLimiter(Limits(turns=2, queue=1, turns_each=10))
+    first, _ = await limiter.acquire("a"), await limiter.acquire("b")
+    third = asyncio.create_task(limiter.acquire("c"))
+    await asyncio.sleep(0)
+    assert (limiter.running, limiter.waiting) == (2, 1)
+    with pytest.raises(Refused) as caught:
+        await limiter.acquire("d")
+    assert caught.value.status_code == 503
+    first.close()
+    first.close()  # nothing happens
+    permit = await third
+    assert (limiter.running, limiter.waiting) == (2, 0)
+    permit.close()
+    assert limiter.running == 1
 
 
-def test_one_key_cannot_take_all_places() -> None:
-    async def story() -> None:
-        limiter = TurnLimiter(Limits(turns=10, turns_each=2))
-        places = [await limiter.acquire("a"), await limiter.acquire("a")]
-        with pytest.raises(Refused) as caught:
-            await limiter.acquire("a")
-        assert caught.value.status_code == 429
-        await limiter.acquire("b")
-        places[0].close()
+async def test_one_key_cannot_take_all_places() -> None:
+    limiter = TurnLimiter(Limits(turns=10, turns_each=2))
+    places = [await limiter.acquire("a"), await limiter.acquire("a")]
+    with pytest.raises(Refused) as caught:
         await limiter.acquire("a")
-
-    asyncio.run(story())
-
-
-def test_one_key_leaves_half_of_the_places_and_of_the_queue() -> None:
-    async def story() -> None:
-        limiter = TurnLimiter(Limits(turns=4, queue=2, turns_each=10))
-        held = [await limiter.acquire("a"), await limiter.acquire("a")]
-        waiting = asyncio.create_task(limiter.acquire("a"))
-        await asyncio.sleep(0)
-        assert (limiter.running, limiter.waiting) == (2, 1)
-        with pytest.raises(Refused) as caught:
-            await limiter.acquire("a")
-        assert caught.value.status_code == 503
-        held += [await limiter.acquire("b"), await limiter.acquire("c")]  # at once
-        other = asyncio.create_task(limiter.acquire("b"))
-        await asyncio.sleep(0)
-        assert (limiter.running, limiter.waiting) == (4, 2)
-        held[2].close()
-        held.append(await other)  # another key's place does not help the first one, which has its half
-        assert not waiting.done()
-        held[0].close()
-        held.append(await waiting)
-        for permit in held:
-            permit.close()
-        assert (limiter.running, limiter.waiting) == (0, 0)
-
-    asyncio.run(story())
+    assert caught.value.status_code == 429
+    await limiter.acquire("b")
+    places[0].close()
+    await limiter.acquire("a")
 
 
-def test_who_waits_too_long_is_told() -> None:
-    async def story() -> None:
-        limiter = TurnLimiter(replace(Limits(), turns=1, queue=1, wait_s=0.01))
-        permit = await limiter.acquire("a")
-        with pytest.raises(Refused) as caught:
-            await limiter.acquire("b")
-        assert caught.value.code == "overloaded"
-        assert limiter.waiting == 0
+async def test_one_key_leaves_half_of_the_places_and_of_the_queue() -> None:
+    limiter = TurnLimiter(Limits(turns=4, queue=2, turns_each=10))
+    held = [await limiter.acquire("a"), await limiter.acquire("a")]
+    waiting = asyncio.create_task(limiter.acquire("a"))
+    await asyncio.sleep(0)
+    assert (limiter.running, limiter.waiting) == (2, 1)
+    with pytest.raises(Refused) as caught:
+        await limiter.acquire("a")
+    assert caught.value.status_code == 503
+    held += [await limiter.acquire("b"), await limiter.acquire("c")]  # at once
+    other = asyncio.create_task(limiter.acquire("b"))
+    await asyncio.sleep(0)
+    assert (limiter.running, limiter.waiting) == (4, 2)
+    held[2].close()
+    held.append(await other)  # another key's place does not help the first one, which has its half
+    assert not waiting.done()
+    held[0].close()
+    held.append(await waiting)
+    for permit in held:
         permit.close()
-        (await limiter.acquire("b")).close()
-        assert limiter.running == 0
+    assert (limiter.running, limiter.waiting) == (0, 0)
 
-    asyncio.run(story())
+
+async def test_who_waits_too_long_is_told() -> None:
+    limiter = TurnLimiter(replace(Limits(), turns=1, queue=1, wait_s=0.01))
+    permit = await limiter.acquire("a")
+    with pytest.raises(Refused) as caught:
+        await limiter.acquire("b")
+    assert caught.value.code == "overloaded"
+    assert limiter.waiting == 0
+    permit.close()
+    (await limiter.acquire("b")).close()
+    assert limiter.running == 0
 
 
 @given(st.lists(st.tuples(st.sampled_from(["enter", "leave", "cancel", "tick"]), st.integers(0, 7)), max_size=60))
@@ -150,32 +138,29 @@ def test_whatever_comes_and_goes_places_are_neither_lost_nor_made(moves: list[tu
     asyncio.run(story())
 
 
-def test_one_keys_uploads_are_let_in_up_to_a_part_and_read_one_at_a_time() -> None:
-    async def story() -> None:
-        limiter = UploadLimiter()
-        read: list[str] = []
+async def test_one_keys_uploads_are_let_in_up_to_a_part_and_read_one_at_a_time() -> None:
+    limiter = UploadLimiter()
+    read: list[str] = []
 
-        async def read_one(key: str) -> None:
-            async with limiter.working[key], limiter.readers:
-                read.append(key)
-                await asyncio.sleep(60)
+    async def read_one(key: str) -> None:
+        async with limiter.working[key], limiter.readers:
+            read.append(key)
+            await asyncio.sleep(60)
 
-        for _ in range(2):  # nothing is left of the first time
-            with ExitStack() as uploads:
-                for _ in range(4):
-                    uploads.enter_context(limiter.admit("a"))
-                with pytest.raises(Refused, match="wait for one of them"):
-                    uploads.enter_context(limiter.admit("a"))
-                for key in ("b", LOCAL_KEY, LOCAL_KEY, LOCAL_KEY):
-                    uploads.enter_context(limiter.admit(key))
-                with pytest.raises(Refused, match="too many"):
-                    uploads.enter_context(limiter.admit("c"))
-                tasks = [asyncio.create_task(read_one(key)) for key in "aab"]
-                await asyncio.sleep(0.01)
-                assert read == ["a", "b"]
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
-            read.clear()
-
-    asyncio.run(story())
+    for _ in range(2):  # nothing is left of the first time
+        with ExitStack() as uploads:
+            for _ in range(4):
+                uploads.enter_context(limiter.admit("a"))
+            with pytest.raises(Refused, match="wait for one of them"):
+                uploads.enter_context(limiter.admit("a"))
+            for key in ("b", LOCAL_KEY, LOCAL_KEY, LOCAL_KEY):
+                uploads.enter_context(limiter.admit(key))
+            with pytest.raises(Refused, match="too many"):
+                uploads.enter_context(limiter.admit("c"))
+            tasks = [asyncio.create_task(read_one(key)) for key in "aab"]
+            await asyncio.sleep(0.01)
+            assert read == ["a", "b"]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        read.clear()

@@ -10,7 +10,7 @@ from selfright.server.errors import Refused
 from selfright.server.service import Readiness
 
 
-def test_trouble_is_told_to_all_and_looked_at_again_later() -> None:
+async def test_trouble_is_told_to_all_and_looked_at_again_later() -> None:
     now, looks, down = [0.0], [0], [True]
 
     async def look() -> None:
@@ -19,16 +19,13 @@ def test_trouble_is_told_to_all_and_looked_at_again_later() -> None:
         if down[0]:
             raise StoreUnavailable("it is gone")
 
-    async def story() -> None:
-        ready = Readiness(look, lambda: 100.0 + now[0])
-        asked = await asyncio.gather(*(ready.check() for _ in range(50)), return_exceptions=True)
-        assert {type(each) for each in asked} == {StoreUnavailable}
-        assert looks[0] == 1
-        down[0], now[0] = False, 5.0
-        await ready.check()
-        assert looks[0] == 2
-
-    asyncio.run(story())
+    ready = Readiness(look, lambda: 100.0 + now[0])
+    asked = await asyncio.gather(*(ready.check() for _ in range(50)), return_exceptions=True)
+    assert {type(each) for each in asked} == {StoreUnavailable}
+    assert looks[0] == 1
+    down[0], now[0] = False, 5.0
+    await ready.check()
+    assert looks[0] == 2
 
 
 def test_stores_that_do_not_answer_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

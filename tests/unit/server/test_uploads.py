@@ -64,7 +64,7 @@ def test_what_a_killed_service_left_is_removed_a_day_later(tmp_path: Path, monke
     assert not asyncio.run(story()).parent.exists()
 
 
-def test_the_event_loop_waits_for_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_event_loop_waits_for_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
 
     class Folder(tempfile.TemporaryDirectory[str]):
@@ -76,12 +76,9 @@ def test_the_event_loop_waits_for_no_folder(monkeypatch: pytest.MonkeyPatch) -> 
             threads.append(threading.get_ident())
             super().cleanup()
 
-    async def story() -> None:
-        async with place_for("letter.md") as path:
-            path.write_text("read")
-
     monkeypatch.setattr(tempfile, "TemporaryDirectory", Folder)
-    asyncio.run(story())
+    async with place_for("letter.md") as path:
+        path.write_text("read")
     assert len(threads) == 2
     assert threading.get_ident() not in threads
 
@@ -116,41 +113,33 @@ class Recorder:
         self._note("close")
 
 
-def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read() -> None:
+async def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read() -> None:
     recorder = Recorder()
     uploads = recorder.service.uploads
-
-    async def story() -> None:
-        with uploads.admit(LOCAL.key):
-            report = await recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", Deadline(60))
-        assert report.added == 1
-
-    asyncio.run(story())
+    with uploads.admit(LOCAL.key):
+        report = await recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", Deadline(60))
+    assert report.added == 1
     steps = [("read", False, 1), ("store", True, 2), ("close", False, 2)]
     assert recorder.said == steps  # others may be read while it is stored
     assert recorder.service.vectors._woken.is_set()
 
 
-def test_who_cancels_an_upload_waits_until_its_thread_has_ended() -> None:
+async def test_who_cancels_an_upload_waits_until_its_thread_has_ended() -> None:
     recorder, began, ended = Recorder(), threading.Event(), threading.Event()
+    deadline = Deadline(600)
 
-    async def story() -> None:
-        deadline = Deadline(600)
+    def work() -> None:
+        began.set()
+        while deadline.left:
+            time.sleep(0.01)
+        ended.set()
 
-        def work() -> None:
-            began.set()
-            while deadline.left:
-                time.sleep(0.01)
-            ended.set()
-
-        recorder.store_upload = lambda *_args, **_named: work()
-        with recorder.service.uploads.admit(LOCAL.key):
-            taking = asyncio.create_task(recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", deadline))
-            await asyncio.to_thread(began.wait)
-            taking.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await taking
-        assert ended.is_set()
-
-    asyncio.run(story())
+    recorder.store_upload = lambda *_args, **_named: work()
+    with recorder.service.uploads.admit(LOCAL.key):
+        taking = asyncio.create_task(recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", deadline))
+        await asyncio.to_thread(began.wait)
+        taking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await taking
+    assert ended.is_set()
     assert [step for step, *_ in recorder.said] == ["read", "close"]

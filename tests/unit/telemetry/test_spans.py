@@ -172,18 +172,15 @@ def test_content_is_told_only_when_asked_for(
     assert (SAID in written) is content
 
 
-def test_an_error_is_told_by_its_class_alone(provider: TracerProvider, exporter: InMemorySpanExporter) -> None:
-    async def run() -> None:
-        turn = Spans(provider).turn("full")
-        turn.begin(None)
-        try:
-            with turn.node("grade"):
-                await asked(turn.tap(None), CALLS[2][0], JudgeFailed(SAID))
-        except JudgeFailed as error:
-            turn.fail(error)
-        turn.end()
-
-    asyncio.run(run())
+async def test_an_error_is_told_by_its_class_alone(provider: TracerProvider, exporter: InMemorySpanExporter) -> None:
+    turn = Spans(provider).turn("full")
+    turn.begin(None)
+    try:
+        with turn.node("grade"):
+            await asked(turn.tap(None), CALLS[2][0], JudgeFailed(SAID))
+    except JudgeFailed as error:
+        turn.fail(error)
+    turn.end()
     for span in exporter.get_finished_spans():
         assert span.status.status_code is StatusCode.ERROR
         assert dict(span.attributes or {})["error.type"] == "JudgeFailed"

@@ -99,7 +99,7 @@ def test_what_is_over_the_bounds_is_left_out_and_said(
     assert len(urls(web(), "valve pump seal water")) == 2
 
 
-def test_the_folder_is_read_once_and_only_when_it_is_needed(folder: Path) -> None:
+async def test_the_folder_is_read_once_and_only_when_it_is_needed(folder: Path) -> None:
     read: list[str] = []
 
     def counting(path: Path) -> Document:
@@ -108,11 +108,7 @@ def test_the_folder_is_read_once_and_only_when_it_is_needed(folder: Path) -> Non
 
     web = StaticWeb(folder, counting, split, Words())
     assert read == []
-
-    async def twice() -> None:
-        await asyncio.gather(web.search("valve", 3), web.search("pump", 3))
-
-    asyncio.run(twice())
+    await asyncio.gather(web.search("valve", 3), web.search("pump", 3))
     assert sorted(read) == ["bad.txt", "pump.md", "seal.txt", "valve.html"]
 
 

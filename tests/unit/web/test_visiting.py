@@ -143,35 +143,28 @@ def test_the_pace_holds_across_threads_and_loops() -> None:
     assert all(later - earlier > 0.03 for earlier, later in pairwise(times))
 
 
-def test_patience_ends_and_places_come_back() -> None:
+async def test_patience_ends_and_places_come_back() -> None:
     throttle = HostThrottle(at_once=1, apart_s=0.0, patience_s=0.1)
-
-    async def go() -> None:
-        async with throttle.place("h"):
-            with pytest.raises(PageUnusable, match="too many"):
-                async with throttle.place("h"):
-                    pass
-            async with throttle.place("other"):
+    async with throttle.place("h"):
+        with pytest.raises(PageUnusable, match="too many"):
+            async with throttle.place("h"):
                 pass
-        async with throttle.place("h"):
+        async with throttle.place("other"):
             pass
+    async with throttle.place("h"):
+        pass
 
-    asyncio.run(go())
 
-
-def test_a_cancelled_wait_leaves_no_place_taken() -> None:
+async def test_a_cancelled_wait_leaves_no_place_taken() -> None:
     throttle = HostThrottle(at_once=1, apart_s=0.0)
 
-    async def go() -> None:
-        async def hold() -> None:
-            async with throttle.place("h"):
-                await asyncio.sleep(10)
+    async def hold() -> None:
+        async with throttle.place("h"):
+            await asyncio.sleep(10)
 
-        task = asyncio.create_task(hold())
-        await asyncio.sleep(0.05)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        async with asyncio.timeout(1), throttle.place("h"):
-            pass
-
-    asyncio.run(go())
+    task = asyncio.create_task(hold())
+    await asyncio.sleep(0.05)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    async with asyncio.timeout(1), throttle.place("h"):
+        pass
