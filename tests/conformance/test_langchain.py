@@ -174,11 +174,9 @@ def test_terms_have_weights(store: Found) -> None:
     assert store.idf([]) == []
 
 
-def test_searches_side_by_side(store: Found) -> None:
-    async def many() -> list[tuple[Hit, ...]]:
-        return [found.hits for found in await asyncio.gather(*(store.search("Port Ellin", 4) for _ in range(20)))]
-
-    assert len(set(asyncio.run(many()))) == 1
+async def test_searches_side_by_side(store: Found) -> None:
+    found = await asyncio.gather(*(store.search("Port Ellin", 4) for _ in range(20)))
+    assert len({one.hits for one in found}) == 1
 
 
 # LangChain in

@@ -162,7 +162,7 @@ def test_a_node_that_fails_stops_the_one_beside_it(listen: bool) -> None:
 
 
 @pytest.mark.parametrize("listen", [False, True])
-def test_a_turn_that_is_cancelled_leaves_nothing_running(listen: bool) -> None:
+async def test_a_turn_that_is_cancelled_leaves_nothing_running(listen: bool) -> None:
     role = Slow()
 
     async def heard() -> None:
@@ -170,16 +170,13 @@ def test_a_turn_that_is_cancelled_leaves_nothing_running(listen: bool) -> None:
             async for _ in events:
                 pass
 
-    async def cancelled() -> set[Any]:
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(heard(), 0.2)
-        return asyncio.all_tasks() - {asyncio.current_task()}
-
-    assert asyncio.run(cancelled()) == set()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(heard(), 0.2)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
     assert role.stopped
 
 
-def test_a_listener_that_leaves_early_stops_the_turn() -> None:
+async def test_a_listener_that_leaves_early_stops_the_turn() -> None:
     class Endless(Scripted):
         stopped = False
 
@@ -193,55 +190,39 @@ def test_a_listener_that_leaves_early_stops_the_turn() -> None:
             return Draft("", (Sentence(""),))
 
     role = Endless(offline_generator=False)
-
-    async def left() -> set[Any]:
-        async with aclosing(run(turn_of(role, listen=True), start_of(PRESETS["full"]))) as events:
-            async for event in events:
-                if isinstance(event, AnswerToken):
-                    break
-        return asyncio.all_tasks() - {asyncio.current_task()}
-
-    assert asyncio.run(left()) == set()
+    async with aclosing(run(turn_of(role, listen=True), start_of(PRESETS["full"]))) as events:
+        async for event in events:
+            if isinstance(event, AnswerToken):
+                break
+    assert asyncio.all_tasks() == {asyncio.current_task()}
     assert role.stopped
 
 
-def test_words_may_be_said_on_a_thread() -> None:
+async def test_words_may_be_said_on_a_thread() -> None:
     class Threaded(Scripted):
         async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
             assert on_text is not None
             await asyncio.to_thread(on_text, "draft 1")
             return await super().generate(request)
 
-    async def words() -> list[str]:
-        role = Threaded(offline_generator=False)
-        events = run(turn_of(role, listen=True), start_of(PRESETS["full"]))
-        return [event.text async for event in events if isinstance(event, AnswerToken)]
-
-    assert asyncio.run(words()) == ["draft 1"]
+    events = run(turn_of(Threaded(offline_generator=False), listen=True), start_of(PRESETS["full"]))
+    assert [event.text async for event in events if isinstance(event, AnswerToken)] == ["draft 1"]
 
 
-def test_a_turn_that_would_not_end_is_ended() -> None:
+async def test_a_turn_that_would_not_end_is_ended() -> None:
     endless = replace(PRESETS["basic"], edges={**PRESETS["basic"].edges, "generate": "retrieve"})
     turn = Turn(endless, None, tools_of(endless, Judge(evaluation(0.9)), role=Scripted()))
     parts = _parts(turn, start_of(endless), resumes=False)
-
-    async def all_of() -> list[Any]:
-        return [part async for part in parts]
-
     with pytest.raises(RecursionError, match="'basic' should have ended after 6 steps"):
-        asyncio.run(all_of())
+        _ = [part async for part in parts]
 
 
-def test_two_nodes_of_one_step_may_not_write_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_two_nodes_of_one_step_may_not_write_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     async def meddling(state: AgentState, tools: Any) -> dict[str, Any]:
         return {"strips": (), "web_docs": (), "web_provider": ""}
 
-    nodes = {**walk.NODES, "web_search": meddling}
+    monkeypatch.setattr(walk, "NODES", {**walk.NODES, "web_search": meddling})
     role = Scripted(verdict=Verdict.AMBIGUOUS)
-
-    async def all_of() -> list[Any]:
-        return [part async for part in _parts(turn_of(role, web=Web(role)), start_of(PRESETS["full"]), resumes=False)]
-
-    monkeypatch.setattr(walk, "NODES", nodes)
+    parts = _parts(turn_of(role, web=Web(role)), start_of(PRESETS["full"]), resumes=False)
     with pytest.raises(ValueError, match="wrote 'strips'"):
-        asyncio.run(all_of())
+        _ = [part async for part in parts]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright import Answer, AnswerToken, NodeFinished, Selfright, TurnFinished
+from selfright import AnswerToken, NodeFinished, Selfright, TurnFinished
 from selfright.domain.errors import IndexNotFound, InputError, UnknownName, UsageError
 
 QUESTION = "Who is the harbour master?"
@@ -24,12 +24,9 @@ def test_the_readme_s_lines(documents: Path, tmp_path: Path) -> None:
     selfright.close()
 
 
-def test_events_come_node_by_node_and_end_with_the_answer(indexed: Path) -> None:
-    async def events() -> list[object]:
-        with Selfright.open(indexed) as selfright:
-            return [event async for event in selfright.astream(QUESTION)]
-
-    *told, last = asyncio.run(events())
+async def test_events_come_node_by_node_and_end_with_the_answer(indexed: Path) -> None:
+    with Selfright.open(indexed) as selfright:
+        *told, last = [event async for event in selfright.astream(QUESTION)]
     assert isinstance(last, TurnFinished)
     assert "".join(event.text for event in told if isinstance(event, AnswerToken)) == last.answer.answer
     visited = [event.node for event in told if isinstance(event, NodeFinished)]
@@ -38,25 +35,18 @@ def test_events_come_node_by_node_and_end_with_the_answer(indexed: Path) -> None
     assert visited == [step.node for step in last.answer.trace]
 
 
-def test_the_sync_door_works_inside_a_running_loop(indexed: Path) -> None:
-    async def inside() -> str:
-        with Selfright.open(indexed) as selfright:
-            return selfright.ask(QUESTION).answer
-
-    assert "Orla Keane" in asyncio.run(inside())
+async def test_the_sync_door_works_inside_a_running_loop(indexed: Path) -> None:
+    with Selfright.open(indexed) as selfright:
+        assert "Orla Keane" in selfright.ask(QUESTION).answer
 
 
-def test_turns_run_side_by_side(indexed: Path) -> None:
+async def test_turns_run_side_by_side(indexed: Path) -> None:
     lamp = "How often is the lamp of the Dunmore lighthouse changed?"
     questions = [lamp, QUESTION, "How deep is the sea off Atlantis?"] * 4
-
-    async def many() -> list[Answer]:
-        with Selfright.open(indexed) as selfright:
-            return await asyncio.gather(*(selfright.aask(question) for question in questions))
-
     with Selfright.open(indexed) as selfright:
         alone = {question: selfright.ask(question) for question in set(questions)}
-    together = asyncio.run(many())
+    with Selfright.open(indexed) as selfright:
+        together = await asyncio.gather(*(selfright.aask(question) for question in questions))
     for question, answer in zip(questions, together, strict=True):
         assert (answer.question, answer.answer) == (question, alone[question].answer)
         assert (answer.citations, answer.evaluation) == (alone[question].citations, alone[question].evaluation)

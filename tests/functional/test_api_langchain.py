@@ -80,15 +80,12 @@ def test_langchain_embeddings_are_remembered_by_the_index_and_kept_for_the_next(
         selfright.search(QUESTION)
 
 
-def test_selfright_as_a_langchain_retriever(indexed: Path) -> None:
+async def test_selfright_as_a_langchain_retriever(indexed: Path) -> None:
     with Selfright.open(indexed) as selfright:
         chain = selfright.as_retriever(k=2) | RunnableLambda(lambda found: [d.metadata["document_id"] for d in found])
-
-        async def inside() -> tuple[Any, Any]:
-            return chain.invoke(QUESTION), await chain.ainvoke(QUESTION)
-
         expected = [hit.passage.document_id for hit in selfright.search(QUESTION, 2)]
-        assert asyncio.run(inside()) == (expected, expected)
+        assert chain.invoke(QUESTION) == expected
+        assert await chain.ainvoke(QUESTION) == expected
 
 
 def test_a_turn_as_a_langchain_runnable(indexed: Path, tmp_path: Path) -> None:
@@ -108,14 +105,9 @@ def test_a_turn_as_a_langchain_runnable(indexed: Path, tmp_path: Path) -> None:
         assert (said.preset, len(selfright.turns("s", user="ana"))) == ("full", 1)
 
 
-def test_callbacks_hear_what_happens_in_a_turn(indexed: Path) -> None:
+async def test_callbacks_hear_what_happens_in_a_turn(indexed: Path) -> None:
     with Selfright.open(indexed) as selfright:
-        turn = selfright.as_runnable()
-
-        async def heard() -> list[Any]:
-            return [event async for event in turn.astream_events(QUESTION, version="v2")]
-
-        events = asyncio.run(heard())
+        events: list[Any] = [one async for one in selfright.as_runnable().astream_events(QUESTION, version="v2")]
     told = [event for event in events if event["event"] == "on_custom_event"]
     assert {"NodeFinished", "VerdictReached", "AnswerToken"} <= {event["name"] for event in told}
     answer = events[-1]["data"]["output"]
@@ -156,20 +148,16 @@ def test_a_runnable_says_what_it_takes(given: Any, indexed: Path) -> None:
 
 
 @pytest.mark.parametrize("preset", list(PRESETS))
-def test_the_compiled_graph_runs_by_itself(preset: str, indexed: Path) -> None:
+async def test_the_compiled_graph_runs_by_itself(preset: str, indexed: Path) -> None:
     with Selfright.open(indexed) as selfright:
         graph = selfright.graph(preset)
         assert graph.get_graph().draw_mermaid() == mermaid(preset)
         if preset == "llm":
             return  # needs a model
         expected = selfright.ask(QUESTION, preset=preset)
-
-        async def run() -> tuple[Any, list[Any]]:
-            arguments = selfright.graph_arguments(QUESTION, preset=preset)
-            parts: list[Any] = [part async for part in graph.astream(**arguments, stream_mode=["values", "custom"])]
-            return await graph.ainvoke(**selfright.graph_arguments(QUESTION, preset=preset)), parts
-
-        state, parts = asyncio.run(run())
+        arguments = selfright.graph_arguments(QUESTION, preset=preset)
+        parts: list[Any] = [part async for part in graph.astream(**arguments, stream_mode=["values", "custom"])]
+        state = await graph.ainvoke(**selfright.graph_arguments(QUESTION, preset=preset))
     assert (state["answer"], state["stop_reason"]) == (expected.answer, expected.stop_reason)
     assert [step.node for step in state["trace"]] == [step.node for step in expected.trace]
     assert [part for mode, part in parts if mode == "values"][-1]["answer"] == expected.answer

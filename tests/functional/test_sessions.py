@@ -14,7 +14,7 @@ import pytest
 
 from selfright import Message, Selfright
 from selfright.domain.chat import Job
-from selfright.domain.errors import SessionBusy, SessionHidden, StoreError, UnknownName, UsageError
+from selfright.domain.errors import SessionBusy, StoreError, UnknownName, UsageError
 from selfright.domain.judgements import StopReason
 from selfright.memory.session_rows import LEASE_S, SessionRows
 from tests.functional.conftest import Cli, Outcome
@@ -162,17 +162,6 @@ def test_the_chat_keeps_its_conversation_until_it_is_told_to_forget(
     last = chat("/quit")
     assert last.code == 0
     assert "turns so far" not in last.err
-
-
-def test_a_broken_off_turn_is_not_gone_on_with_in_another_scope(settings: dict[str, Any]) -> None:
-    with ScriptedServer(rules(answer=FAULTS["stall"])) as server:
-        given, child = stuck_turn(settings, server)
-        kill(child)
-        server.use(rules())
-        with Selfright.open(**given) as selfright:
-            with pytest.raises(SessionHidden):
-                selfright.ask(QUESTION, session="s", user="ana", collections=["default"])
-            assert selfright.ask(QUESTION, session="s", user="ana").citations
 
 
 def test_a_turn_whose_end_cannot_be_stored_leaves_its_session_free(

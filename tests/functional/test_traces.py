@@ -97,16 +97,11 @@ def test_the_number_of_traces_is_bounded(indexed: Path) -> None:
         assert [trace.id for trace in selfright.traces()] == ids[:1:-1]
 
 
-def test_turns_side_by_side_leave_a_trace_each(indexed: Path) -> None:
-    async def run() -> set[str]:
-        async def ask(n: int) -> str:
-            return (await selfright.aask(QUESTION, preset="basic", record=bool(n % 2))).trace_id
-
-        return set(await asyncio.gather(*map(ask, range(6))))
-
+async def test_turns_side_by_side_leave_a_trace_each(indexed: Path) -> None:
     with Selfright.open(indexed, **PLAIN) as selfright:
-        ids = asyncio.run(run())
-        assert {trace.id for trace in selfright.traces()} == ids
+        turns = (selfright.aask(QUESTION, preset="basic", record=bool(n % 2)) for n in range(6))
+        answers = await asyncio.gather(*turns)
+        assert {trace.id for trace in selfright.traces()} == {answer.trace_id for answer in answers}
 
 
 def test_a_turn_that_an_error_ended_leaves_what_it_came_to(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -307,22 +307,19 @@ def test_a_stream_that_is_cut_or_filtered_says_so(openai_model: Build) -> None:
         assert hear(openai_model(server))[0].finish is Finish.REFUSED
 
 
-def test_cancelling_a_stream_hangs_up_at_once(openai_model: Build) -> None:
+async def test_cancelling_a_stream_hangs_up_at_once(openai_model: Build) -> None:
     def endless() -> Iterator[str]:
         while True:
             yield from events({"content": "and on "}, finish=None, done=False)
 
-    async def cancelled(server: ModelServer) -> bool:
-        begun = asyncio.Event()
+    begun = asyncio.Event()
+    with serving(Said(pieces=endless())) as server:
         task = asyncio.create_task(openai_model(server).attempt(PLAIN, Mode.TEXT, lambda _: begun.set()))
         await asyncio.wait_for(begun.wait(), 10)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        return await asyncio.to_thread(server.left.wait, 5)
-
-    with serving(Said(pieces=endless())) as server:
-        assert asyncio.run(cancelled(server))
+        assert await asyncio.to_thread(server.left.wait, 5)
 
 
 # What a model turns out to take
@@ -364,17 +361,16 @@ def test_a_model_that_refuses_everything_is_rejected_in_the_end(openai_model: Bu
     assert len(server.requests) <= 5
 
 
-def test_requests_side_by_side_learn_the_same_once(openai_model: Build) -> None:
+async def test_requests_side_by_side_learn_the_same_once(openai_model: Build) -> None:
     def strict(asked: Asked) -> Said:
         if "max_tokens" in asked.body:
             return refusal(400, "Use 'max_completion_tokens' instead", param="max_tokens")
         return Said(completion())
 
-    async def many(backend: Backend) -> list[RawReply]:
-        return await asyncio.gather(*(backend.attempt(PLAIN, Mode.TEXT) for _ in range(8)))
-
     with serving(strict) as server:
-        assert [reply.text for reply in asyncio.run(many(openai_model(server)))] == ["hello"] * 8
+        backend = openai_model(server)
+        replies = await asyncio.gather(*(backend.attempt(PLAIN, Mode.TEXT) for _ in range(8)))
+    assert [reply.text for reply in replies] == ["hello"] * 8
     accepted = [request for request in server.requests if "max_completion_tokens" in request.body]
     assert len(accepted) == 8
     assert len(server.requests) <= 16
@@ -487,21 +483,15 @@ def test_a_library_with_schemas_of_its_own_is_asked_that_way() -> None:
     assert ask(LangChainBackend(Structured()), OBJECT, Mode.SCHEMA).text == '"verdict of one"'
 
 
-def test_a_model_handed_over_keeps_its_settings_and_its_address_is_told_without_the_password() -> None:
+async def test_a_model_handed_over_keeps_its_settings_and_its_address_is_told_without_the_password() -> None:
     with serving(Said(completion())) as server:
         address = server.url.replace("//", "//user:pass@") + "/v1"
         model = ChatOpenAI(
             model="m", api_key=SecretStr("k"), base_url=address, seed=7, extra_body={"top_k": 3}, max_retries=0
         )
         backend = LangChainBackend(model)
-
-        async def once() -> RawReply:
-            try:
-                return await backend.attempt(PLAIN, Mode.TEXT)
-            finally:
-                await model.root_async_client.close()
-
-        assert asyncio.run(once()).text == "hello"
+        assert (await backend.attempt(PLAIN, Mode.TEXT)).text == "hello"
+        await model.root_async_client.close()
     assert (server.body["seed"], server.body["top_k"], server.body["max_tokens"]) == (7, 3, 50)
     host = server.url.removeprefix("http://")
     assert (backend.name, backend.provider) == (f"langchain:ChatOpenAI:m@{host}", f"ChatOpenAI@{host}")

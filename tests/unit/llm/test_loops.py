@@ -36,28 +36,20 @@ def test_each_loop_has_its_own_which_is_closed_with_it_and_on_it() -> None:
     assert made.closed == list(enumerate(loops))
 
 
-def test_many_at_once_share_one() -> None:
+async def test_many_at_once_share_one() -> None:
     made = Made()
     kept = PerLoop(made.make, made.close)
-
-    async def many() -> list[int]:
-        return await asyncio.gather(*(kept.get() for _ in range(20)))
-
-    assert asyncio.run(many()) == [0] * 20
+    assert await asyncio.gather(*(kept.get() for _ in range(20))) == [0] * 20
 
 
-def test_closing_makes_room_for_another() -> None:
+async def test_closing_makes_room_for_another() -> None:
     made = Made()
     kept = PerLoop(made.make, made.close)
-
-    async def closed_between() -> list[int]:
-        await kept.aclose()
-        first = await kept.get()
-        await kept.aclose()
-        return [first, await kept.get()]
-
-    assert asyncio.run(closed_between()) == [0, 1]
-    assert [number for number, _ in made.closed] == [0, 1]
+    await kept.aclose()
+    assert await kept.get() == 0
+    await kept.aclose()
+    assert await kept.get() == 1
+    assert [number for number, _ in made.closed] == [0]
 
 
 def test_a_loop_that_ends_without_order_is_forgotten() -> None:
@@ -75,7 +67,7 @@ def test_a_loop_that_ends_without_order_is_forgotten() -> None:
     assert [number for number, _ in made.closed] == [3]
 
 
-def test_what_cannot_be_made_is_tried_again() -> None:
+async def test_what_cannot_be_made_is_tried_again() -> None:
     made = Made()
 
     def failing_once() -> int:
@@ -84,13 +76,9 @@ def test_what_cannot_be_made_is_tried_again() -> None:
         return 7
 
     kept = PerLoop(failing_once, made.close)
-
-    async def tried() -> int:
-        with pytest.raises(OSError, match="not now"):
-            await kept.get()
-        return await kept.get()
-
-    assert asyncio.run(tried()) == 7
+    with pytest.raises(OSError, match="not now"):
+        await kept.get()
+    assert await kept.get() == 7
 
 
 def test_a_failing_close_disturbs_nobody() -> None:

@@ -18,7 +18,7 @@ from selfright.domain.errors import ModelRejected, ModelUnavailable
 from selfright.llm.backend import Backend, CompletionReading, Mode, RawReply
 from selfright.llm.chat import LangChainBackend
 from selfright.llm.clients import PerLoop
-from selfright.llm.openai_chat import OpenAIBackend, first_style
+from selfright.llm.openai_chat import first_style
 from selfright.llm.providers import chat_model
 from tests.support.model_server import Said, completion, events, serving
 from tests.support.scripted.catalogue import FAULTS
@@ -289,15 +289,13 @@ def test_a_password_in_the_address_is_used() -> None:
 # Many at a time
 
 
-def test_two_hundred_at_a_time_are_under_way_together() -> None:
-    async def rush(backend: OpenAIBackend | LangChainBackend) -> list[RawReply]:
-        said: Heard = []
-        return await asyncio.gather(
+async def test_two_hundred_at_a_time_are_under_way_together() -> None:
+    said: Heard = []
+    with ScriptedServer([Rule(When(), "hello there")], latency_s=0.8, keep=0) as server:
+        backend = chat_model("openai:m", server.url, {})
+        replies = await asyncio.gather(
             *(backend.attempt(PLAIN, Mode.TEXT, said.append if number % 2 else None) for number in range(200))
         )
-
-    with ScriptedServer([Rule(When(), "hello there")], latency_s=0.8, keep=0) as server:
-        replies = asyncio.run(rush(chat_model("openai:m", server.url, {})))
         assert [(reply.text, reply.finish) for reply in replies] == [("hello there", Finish.STOP)] * 200
         assert server.most_at_once > 100
 

@@ -13,7 +13,7 @@ import pytest
 
 from selfright.domain.errors import SessionBusy, StoreError
 from selfright.memory import session_rows
-from selfright.memory.conversation import Conversation, RunningTurn
+from selfright.memory.conversation import Conversation
 from selfright.memory.opening import open_sessions
 from tests.unit.memory import dying
 
@@ -108,24 +108,16 @@ def test_a_killed_turn_goes_on_at_its_unfinished_node(killed: Killed, tmp_path: 
     assert (done.unfinished, done.turns, [m.content for m in done.messages]) == (None, 1, ["질문?", "답"])
 
 
-def test_who_goes_on_with_something_else_gets_a_new_turn(killed: Killed, tmp_path: Path) -> None:
-    path, _ = killed.copy(tmp_path)
-
-    async def ask() -> tuple[bool, RunningTurn | None, int]:
-        sessions = await open_sessions(path)
-        try:
-            handle = await sessions.begin("u", "s", "something else?")
-            left = await sessions.checkpointer.aget_tuple({"configurable": {"thread_id": handle.thread_id}})
-            await sessions.suspend(handle)
-            return left is None, (await sessions.conversation("u", "s")).unfinished, handle.turn.number
-        finally:
-            await sessions.close()
-
-    fresh, unfinished, number = asyncio.run(ask())
-    assert fresh
-    assert number == 0
+async def test_who_goes_on_with_something_else_gets_a_new_turn(killed: Killed, tmp_path: Path) -> None:
+    sessions = await open_sessions(killed.copy(tmp_path)[0])
+    handle = await sessions.begin("u", "s", "something else?")
+    assert handle.turn.number == 0
+    assert await sessions.checkpointer.aget_tuple({"configurable": {"thread_id": handle.thread_id}}) is None
+    await sessions.suspend(handle)
+    unfinished = (await sessions.conversation("u", "s")).unfinished
     assert unfinished is not None
     assert unfinished.question == "something else?"
+    await sessions.close()
 
 
 def test_a_running_turn_keeps_other_processes_out_and_is_not_called_unfinished(killed: Killed) -> None:
@@ -142,22 +134,17 @@ def test_a_running_turn_keeps_other_processes_out_and_is_not_called_unfinished(k
     ],
     ids=["another serializer", "damaged", "another version of the program"],
 )
-def test_what_another_version_left_is_no_way_to_resume(killed: Killed, tmp_path: Path, change: str) -> None:
+async def test_what_another_version_left_is_no_way_to_resume(killed: Killed, tmp_path: Path, change: str) -> None:
     path, _ = killed.copy(tmp_path)
     with sqlite3.connect(path) as connection:
         connection.execute(change)
     connection.close()
 
-    async def resume() -> bool:
-        sessions = await open_sessions(path)
-        try:
-            handle = await sessions.begin("u", "s", "질문?")
-            await sessions.suspend(handle)
-            return handle.resumable
-        finally:
-            await sessions.close()
-
-    assert not asyncio.run(resume())
+    sessions = await open_sessions(path)
+    handle = await sessions.begin("u", "s", "질문?")
+    assert not handle.resumable
+    await sessions.suspend(handle)
+    await sessions.close()
 
 
 def test_a_file_damaged_in_its_middle_is_named(killed: Killed, tmp_path: Path) -> None:

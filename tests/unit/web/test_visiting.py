@@ -98,7 +98,7 @@ def test_a_status_is_told(status: int) -> None:
     assert found.status == status
 
 
-def test_one_host_is_not_crowded() -> None:
+async def test_one_host_is_not_crowded() -> None:
     busy, most, lock = [0], [0], threading.Lock()
 
     def slow() -> Answer:
@@ -114,13 +114,7 @@ def test_one_host_is_not_crowded() -> None:
         host = Visitor(
             guard(f"v.example:{server.port}", table={"v.example": ["127.0.0.1"]}), HostThrottle(at_once=2, apart_s=0.01)
         )
-
-        async def many() -> None:
-            await asyncio.gather(
-                *(host.fetch(f"http://v.example:{server.port}/a?{n}", RequestCounter()) for n in range(8))
-            )
-
-        asyncio.run(many())
+        await asyncio.gather(*(host.fetch(f"http://v.example:{server.port}/a?{n}", RequestCounter()) for n in range(8)))
     assert most[0] == 2
     assert len(server.asked) == 9  # one of them for robots.txt
 
