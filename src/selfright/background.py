@@ -201,6 +201,46 @@ class LoopThread:
             return self._loop
 
 
+class ChoreThread:
+    """Does ``work`` at its beginning, when it is woken, and after the seconds that it gives (None: only when woken).
+
+    Its thread keeps no program from ending; ``ending`` is set to end it.
+    """
+
+    def __init__(self, name: str, work: Callable[[], float | None]) -> None:
+        self._name, self._work = name, work
+        self._woken, self.ending, self._starting = threading.Event(), threading.Event(), threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Starts the thread, if it does not run."""
+        with self._starting:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
+
+    def wake(self) -> None:
+        """There is something to do."""
+        self._woken.set()
+
+    def end(self, patience_s: float | None = None) -> None:
+        """Ends the thread, after what is due at once."""
+        self.ending.set()
+        self.wake()
+        if self._thread is not None:
+            self._thread.join(patience_s)
+
+    def _run(self) -> None:
+        wait: float | None = 0.0
+        while True:
+            self._woken.wait(wait)
+            self._woken.clear()
+            is_last = self.ending.is_set()
+            wait = self._work()
+            if is_last and wait != 0:
+                return
+
+
 def blocking(method: Callable[Concatenate[S, P], Coroutine[Any, Any, T]]) -> Callable[Concatenate[S, P], T]:
     """The method ``aname`` of an object with a ``LoopThread`` in ``_loop``, as ``name``, for callers without a loop."""
     name = method.__name__

@@ -19,7 +19,6 @@ from selfright.domain.turns import Scope
 from selfright.flow.state import AgentState
 from selfright.memory import session_rows
 from selfright.memory.conversation import Conversation, Retention, TurnRecord
-from selfright.memory.maintenance import Upkeep
 from selfright.memory.opening import open_postgres_sessions, open_sessions
 from selfright.memory.session_rows import SessionRows
 from selfright.memory.sessions import Sessions
@@ -328,7 +327,7 @@ class Clock:
 async def test_prune_drops_the_old_and_those_over_the_limit_but_nothing_running(
     sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Upkeep, "prune_soon", lambda _: None)
+    monkeypatch.setattr(Sessions, "prune_soon", lambda _: None)
     sessions._clock = clock = Clock()
     for n in range(4):
         await talk(sessions, 1, user=f"u{n}")
@@ -348,7 +347,7 @@ async def test_prune_drops_the_old_and_those_over_the_limit_but_nothing_running(
 async def test_one_users_many_sessions_drive_out_none_of_anothers(
     sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Upkeep, "prune_soon", lambda _: None)
+    monkeypatch.setattr(Sessions, "prune_soon", lambda _: None)
     sessions._clock = Clock()
     await talk(sessions, 1, user="ben")
     for n in range(5):
@@ -363,7 +362,7 @@ async def test_retention_happens_by_itself(sessions: Sessions, monkeypatch: pyte
     monkeypatch.setattr("selfright.memory.sessions._PRUNE_EVERY", 5)
     for n in range(61):
         await talk(sessions, 1, session=f"s{n}")
-    sessions.upkeep.close()  # ends what is due
+    sessions.upkeep.end()  # ends what is due
     assert len(await sessions.list("u")) == 10
 
 
@@ -471,7 +470,7 @@ async def test_trouble_while_others_are_pruned_costs_no_turn(
     monkeypatch.setattr(SessionRows, "find_outdated", damaged)
     await talk(sessions, 1)
     assert (await sessions.conversation("u", "s")).turns == 1
-    sessions.upkeep.close()
+    sessions.upkeep.end()
     assert "outdated sessions not deleted (a page of another user is damaged)" in caplog.text
 
 
@@ -504,7 +503,7 @@ async def test_a_lease_that_nobody_renews_ends_and_its_holder_can_write_no_more(
 async def test_a_held_session_stays_held_for_longer_than_a_lease(
     sessions: Sessions, opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("selfright.memory.maintenance.BEAT_S", 0.05)
+    monkeypatch.setattr("selfright.memory.sessions.BEAT_S", 0.05)
     other = await opened(tmp_path, Retention())
     handle = await sessions.begin("u", "s", "q?")
     await forget_for(sessions, 5.9, handle.thread_id)

@@ -5,6 +5,7 @@ session's thread, and deleted when the turn is over.
 """
 
 import asyncio
+import logging
 import secrets
 import time
 from collections.abc import Callable
@@ -15,18 +16,22 @@ from importlib.metadata import version
 from itertools import chain, islice
 from typing import Any
 
+from selfright.background import ChoreThread
 from selfright.domain.errors import SelfrightError, StoreError
 from selfright.domain.text import check_name
 from selfright.domain.turns import Scope
 from selfright.memory.checkpoints import Held, Saver, TurnSaver
 from selfright.memory.conversation import Conversation, Retention, RunningTurn, SessionInfo, TurnRecord
-from selfright.memory.maintenance import Upkeep
 from selfright.memory.session_rows import MAX_LISTED, Head, SessionRows, busy
 from selfright.storage.rows import Connection
 
 _PRUNE_EVERY = 100
 _SECONDS_A_DAY = 86_400.0
 _PRUNE_AT_ONCE = 20
+BEAT_S = 2.0
+_PATIENCE_S = 30.0
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,8 @@ class Sessions:
         self._leases: dict[str, Held] = {}  # of the sessions whose turns run here
         self._finished = 0
         self.checkpointer = TurnSaver(rows, saver, self._leases)
-        self.upkeep = Upkeep(self._renew, self.prune)
+        self._prunes = False
+        self.upkeep = ChoreThread("selfright-upkeep", self._look_after)
 
     async def conversation(self, who: str | Scope, session: str) -> Conversation:
         """What has been said so far; an empty conversation when ``scope`` sees no such session."""
@@ -124,7 +130,7 @@ class Sessions:
         )
         self._finished += 1
         if self._finished % _PRUNE_EVERY == 1:
-            self.upkeep.prune_soon()
+            self.prune_soon()
 
     async def abandon(self, handle: TurnHandle) -> None:
         """Drops the turn, as if it had not been begun, and lets go of the session; nothing when it has been."""
@@ -177,9 +183,25 @@ class Sessions:
 
         return self._rows.transact(work)
 
+    def prune_soon(self) -> None:
+        """Prunes beside the turns, until nothing more is to be deleted."""
+        self._prunes = True
+        self.upkeep.wake()
+        self.upkeep.begin()
+
+    def _look_after(self) -> float:
+        """What is done for sessions beside their turns. What fails is logged and costs no turn."""
+        try:
+            self._renew()
+            self._prunes = self._prunes and self.prune() > 0
+        except SelfrightError as error:
+            self._prunes = False
+            log.warning("leases of sessions not renewed, or outdated sessions not deleted (%s); try later", error)
+        return 0.0 if self._prunes else BEAT_S
+
     async def close(self) -> None:
         """Lets go of what is held, and closes what was opened for the sessions."""
-        await asyncio.to_thread(self.upkeep.close)
+        await asyncio.to_thread(self.upkeep.end, _PATIENCE_S)
 
         def free_all(connection: Connection) -> None:
             for session, lease in list(self._leases.items()):

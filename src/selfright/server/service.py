@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing, suppress
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.requests import Request
 
-from selfright.background import Deadline
+from selfright.background import ChoreThread, Deadline
 from selfright.domain.errors import IndexNotFound, SelfrightError
 from selfright.domain.turns import DEFAULT_USER, Scope
 from selfright.server.admission import LOCAL_KEY, Limits, TurnLimiter, UploadLimiter
 from selfright.server.errors import Refused
-from selfright.server.metrics import Metrics
+from selfright.server.reporting import Metrics
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
@@ -120,47 +119,22 @@ log = logging.getLogger(__name__)
 _AGAIN_S = 60.0  # after a failure
 
 
-class VectorThread:
-    """Makes the vectors of uploads while the service answers, one batch after the other, from ``start`` to ``end``."""
+def vector_thread(selfright: "Selfright") -> ChoreThread:
+    """Makes the vectors of uploads while the service answers, one batch after the other; ended, it breaks off within
+    some texts, and waits until what was made is stored."""
 
-    def __init__(self, selfright: "Selfright") -> None:
-        self._selfright = selfright
-        self._woken, self._ending = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._run, name="selfright-vectors", daemon=True)
-
-    def start(self) -> None:
-        """Begins with what a process before this one left."""
-        self.wake()
-        self._thread.start()
-
-    def wake(self) -> None:
-        """There may be passages without vectors."""
-        self._woken.set()
-
-    def end(self) -> None:
-        """Breaks off within some texts, and waits until what was made is stored."""
-        self._ending.set()
-        self.wake()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _run(self) -> None:
-        wait: float | None = None
-        while True:
-            self._woken.wait(wait)
-            self._woken.clear()
-            if self._ending.is_set():
-                return
-            wait = None if self._is_done() else _AGAIN_S
-
-    def _is_done(self) -> bool:
+    def embed() -> float | None:
         try:
-            return not self._selfright.embed(stop=self._ending.is_set)
+            left = not thread.ending.is_set() and selfright.embed(stop=thread.ending.is_set)
         except IndexNotFound:
-            return True
+            return None
         except SelfrightError as error:
             log.warning("the vectors of new passages cannot be made now: %s", error)
-            return False
+            return _AGAIN_S
+        return _AGAIN_S if left else None
+
+    thread = ChoreThread("selfright-vectors", embed)
+    return thread
 
 
 P = ParamSpec("P")
@@ -179,10 +153,10 @@ class Service:
     limiter: TurnLimiter = field(init=False)
     metrics: Metrics = field(init=False)
     readiness: Readiness = field(init=False)
-    vectors: VectorThread = field(init=False)
+    vectors: ChoreThread = field(init=False)
 
     def __post_init__(self) -> None:
-        self.vectors = VectorThread(self.selfright)
+        self.vectors = vector_thread(self.selfright)
         self.limiter = TurnLimiter(self.limits)
         self.metrics, self.readiness = Metrics(self.limiter), Readiness(self._look)
 

@@ -1,5 +1,6 @@
 """/v1/chat/completions and /v1/models: requests of OpenAI's clients as turns, and answers as they read them."""
 
+import json
 import re
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -20,10 +21,11 @@ from selfright.domain.events import (
     TurnFinished,
     VerdictReached,
 )
+from selfright.domain.text import has_hangul
 from selfright.domain.turns import TurnOptions
 from selfright.flow.presets import PRESETS
+from selfright.roles.words import mask_stop_words
 from selfright.schemas import answer_view
-from selfright.server.chores import answer_chore, chore_of
 from selfright.server.errors import Refused
 from selfright.server.middleware import refusal_for
 from selfright.server.routes.ask import event_stream
@@ -38,6 +40,13 @@ NOT_FOLLOWED = (
     "instructions of the caller's system message were not followed: this service answers from its documents, by its "
     "own instructions"
 )
+_CONVERSATION = re.compile(r"<chat_history>(.*?)</chat_history>", re.DOTALL)
+_FORM = re.compile(r"\{\s*\"(title|tags|follow_ups|queries)\"\s*:")
+_ASKED = re.compile(r"^\s*USER:[ \t]*(\S.*)$", re.MULTILINE)
+_WORD = re.compile(r"[^\W_][\w-]+")
+_PARTICLE = re.compile(r"(?<=..)(?:은|는|이|가|을|를|의|에|로|으로|에서|와|과|도|만)(?:요)?$")
+_LONGEST_TITLE = 60
+_MOST_TAGS = 3
 _PIECE = re.compile(r"\s*\S+\s*")
 _WORDS_A_PIECE = 6
 _MOST_QUESTION = 10_000
@@ -212,6 +221,33 @@ def _unusable(n: int, message: str) -> Refused:
 router = APIRouter(tags=["openai"])
 
 _STREAM = {"description": "The answer; with `stream`, chunks of it.", "content": {"text/event-stream": {}}}
+
+
+def chore_of(message: str) -> str | None:
+    """The key of the JSON object that a front end's task wants; None for a message of a user.
+
+    Open WebUI sends a task with the conversation in ``<chat_history>`` and the form of the reply, such as
+    ``{"title": …}``.
+    """
+    conversation, form = _CONVERSATION.search(message), _FORM.search(message)
+    return form[1] if conversation and form and message.lstrip().startswith("### Task") else None
+
+
+def answer_chore(chore: str, message: str) -> str:
+    """The object in JSON, without a model: a title is the first question, tags are its words; else an empty list."""
+    conversation = _CONVERSATION.search(message)
+    asked = _ASKED.search(conversation[1]) if conversation else None
+    question = asked[1].strip() if asked else "Chat"
+    made: str | list[str] = []
+    if chore == "title" and len(question) <= _LONGEST_TITLE:
+        made = question.rstrip("?？.! ") or "Chat"
+    elif chore == "title":
+        made = f"{question[:_LONGEST_TITLE].rsplit(None, 1)[0]}…"
+    elif chore == "tags":
+        words = _WORD.findall(mask_stop_words(question[:1_000]))
+        plain = (_PARTICLE.sub("", word) if has_hangul(word) else word.capitalize() for word in words)
+        made = list(dict.fromkeys(plain))[:_MOST_TAGS] or ["General"]
+    return json.dumps({chore: made}, ensure_ascii=False)
 
 
 @router.post("/v1/chat/completions", response_model=dict[str, Any], responses={200: _STREAM})
