@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from selfright import Selfright
-from selfright.evals.report.writing import write_report
 from selfright.evals.results import Study, adapter
-from selfright.evals.writing import redact
+from selfright.evals.writing import redact, write_report
 from training.whole_turns import TASKS, Question, Task, unseen
 
 

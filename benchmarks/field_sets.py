@@ -23,15 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from selfright import Selfright
-from selfright.cli.experiment_report import lines as study_lines
+from selfright.cli.commands.eval import lines as study_lines
 from selfright.cli.progress import bar
 from selfright.domain.text import has_hangul, language_of
 from selfright.evals.reading import load
-from selfright.evals.report.writing import write_report
 from selfright.evals.results import Retrieved, Row, Study
 from selfright.evals.running import Plan, evaluate
 from selfright.evals.systems import of_presets
-from selfright.evals.writing import write
+from selfright.evals.writing import write, write_report
 
 FIELD = Path(__file__).parent / "field"
 KINDS = {

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from selfright.evals.report.writing import write_report
 from selfright.evals.results import Study
-from selfright.evals.writing import redact
+from selfright.evals.writing import redact, write_report
 from tests.support import reports
 
 if TYPE_CHECKING:

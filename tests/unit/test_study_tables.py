@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from selfright.cli.experiment_report import lines
+from selfright.cli.commands.eval import lines
 from tests.support.reports import answers
 
 

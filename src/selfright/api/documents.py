@@ -55,7 +55,7 @@ class DocumentMethods:
         index.check_own()
         found = discover(files)
         if ray:
-            from selfright.wiring.bulk import add_on
+            from selfright.wiring.uploads import add_on
 
             report = add_on(ray, index, files, where, progress, origin)
         else:
@@ -154,7 +154,7 @@ class DocumentMethods:
 
         ``meta`` names the row of each vector, line by line; without ``faiss`` the texts are embedded here.
         """
-        from selfright.ingest.faiss_files import FaissVectors
+        from selfright.ingest.corpus_layout import FaissVectors
         from selfright.ingest.transfer import import_corpus
 
         index, lines = self._engine.index, Path(meta) if meta else None

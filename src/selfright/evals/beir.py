@@ -63,7 +63,8 @@ def load(folder: Path, split: str) -> RetrievalSet:
     corpus, (queries, judgements) = folder / "corpus.jsonl", _files(folder, split)
     if not corpus.is_file():
         raise InputError(f"{folder}: expected corpus.jsonl in it, the documents of a set in BEIR's layout")
-    grades, texts = _grades(judgements), _texts(queries)
+    grades = _grades(judgements)
+    texts = {row.id or f"line {number}": row.text for number, row in read_rows(queries, _Query)}
     if unknown := next((name for name in grades if name not in texts), None):
         raise InputError(f"{judgements}: the query '{unknown}' is judged but is not in {queries}")
     judged = (JudgedQuery(name, asked, grades.get(name, {})) for name, asked in texts.items())
@@ -86,10 +87,6 @@ def _files(folder: Path, split: str) -> tuple[Path, Path]:
             "choose the split with --split"
         )
     return found
-
-
-def _texts(path: Path) -> dict[str, str]:
-    return {row.id or f"line {number}": row.text for number, row in read_rows(path, _Query)}
 
 
 def _grades(path: Path) -> dict[str, dict[str, int]]:

@@ -21,8 +21,7 @@ from selfright.domain.errors import InputError, ModelError, UnreadableFile
 from selfright.domain.passages import Document, Passage
 from selfright.domain.ports import Embedder
 from selfright.domain.stores import Contents, Store
-from selfright.ingest.corpus_layout import CorpusLayout, Part
-from selfright.ingest.faiss_files import FaissVectors, faiss
+from selfright.ingest.corpus_layout import CorpusLayout, FaissVectors, Part, faiss
 from selfright.ingest.pipeline import Progress
 from selfright.ingest.splitting import split
 

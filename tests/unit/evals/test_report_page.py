@@ -9,9 +9,8 @@ import pytest
 from lxml import html as markup
 
 from selfright.domain.errors import MissingExtra
-from selfright.evals.report.writing import MOST_CASES, page, write_report
 from selfright.evals.results import Study
-from selfright.evals.writing import redact, write
+from selfright.evals.writing import MOST_CASES, page, redact, write, write_report
 from tests.support import reports
 
 HOSTILE = (

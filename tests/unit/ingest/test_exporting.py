@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Passage
-from selfright.ingest.faiss_files import FaissVectors
+from selfright.ingest.corpus_layout import FaissVectors
 from selfright.ingest.pipeline import ingest
 from selfright.ingest.splitting import split
 from selfright.ingest.transfer import export, import_corpus

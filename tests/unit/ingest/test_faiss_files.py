@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from selfright.domain.errors import InputError, UnreadableFile
-from selfright.ingest.faiss_files import FaissVectors
+from selfright.ingest.corpus_layout import FaissVectors
 
 DIMENSION, COUNT = 16, 200
 
