@@ -13,8 +13,7 @@ from selfright.domain.passages import Document
 from selfright.web.guard import Guard, Permissions
 from selfright.web.provider import Result
 from selfright.web.search import ChainedWeb
-from selfright.web.services import SERVICES, SearXng
-from selfright.web.static import StaticWeb
+from selfright.web.services import SERVICES, SearXng, StaticWeb
 from selfright.web.types import RequestCounter, RequestLimits
 from tests.support import web_servers
 from tests.support.web_rooms import KEY, PROVIDERS, Words, at_once, live, split

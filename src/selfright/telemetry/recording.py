@@ -7,10 +7,10 @@ import asyncio
 import json
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from selfright.domain.errors import ModelRejected, ModelUnavailable, UsageError, WebUnavailable
 from selfright.telemetry.taps import (
@@ -25,8 +25,6 @@ from selfright.telemetry.taps import (
     read_reply,
     read_start,
 )
-
-T = TypeVar("T")
 
 MOST_CALLS = 5_000
 _CUT = '{"cut":true}'
@@ -56,29 +54,17 @@ class Recorder:
         """Notes what the turn starts from."""
         self._add("start", lambda: {"start": dump_start(start)})
 
-    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
-        """The port's own reply, written down."""
-        with self._noting(call):
-            result = await ask()
-        self._note(call, lambda: {"result": dump_reply(call.name, result)})
-        return result
-
-    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
-        """As ``call``."""
-        with self._noting(call):
-            result = ask()
-        self._note(call, lambda: {"result": dump_reply(call.name, result)})
-        return result
-
     @contextmanager
-    def _noting(self, call: PortCall) -> Iterator[None]:
-        """Notes an error. A call that took too long is cancelled from outside; in a replay it must fail again."""
+    def around(self, call: PortCall) -> Iterator[list[Any]]:
+        """See ``Tap``. A call that took too long is cancelled from outside; in a replay it must fail again."""
+        replied: list[Any] = []
         try:
-            yield
+            yield replied
         except (Exception, asyncio.CancelledError) as error:
             failure = error if isinstance(error, Exception) else ModelUnavailable("the call was given up")
             self._note(call, lambda: {"error": error_form(failure)})
             raise
+        self._note(call, lambda: {"result": dump_reply(call.name, replied[0])})
 
     def _note(self, call: PortCall, came: Callable[[], Mapping[str, Any]]) -> None:
         said = {"call": call.name, "digest": digest(call.arguments)}
@@ -160,32 +146,24 @@ class Player:
 
         return back
 
-    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
-        """The recorded reply, or the port's."""
-        if (known := self._find_reply(call)) is not None:
-            return cast("T", known[0])
-        return await ask()
+    @contextmanager
+    def around(self, call: PortCall) -> Iterator[list[Any]]:
+        """See ``Tap``; raises what was raised."""
+        yield self._find_reply(call)
 
-    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
-        """As ``call``."""
-        if (known := self._find_reply(call)) is not None:
-            return cast("T", known[0])
-        return ask()
-
-    def _find_reply(self, call: PortCall) -> tuple[Any] | None:
-        """The recorded reply in a tuple of one, None when the port is to be asked; raises what was raised."""
+    def _find_reply(self, call: PortCall) -> list[Any]:
         key = (call.name, digest(call.arguments))
         replies, turn = self._recording.replies.get(key), self._turns[key]
         if not replies:
             self._require(call)
             self.asked[call.port] += 1
-            return None
+            return []
         self._turns[key] += 1
         self.reused[call.port] += 1
         result, error = replies[min(turn, len(replies) - 1)]
         if error is not None:
             raise error
-        return (result,)
+        return [result]
 
     def _require(self, call: PortCall) -> None:
         if self._may_ask(call.port):

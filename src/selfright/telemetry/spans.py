@@ -8,10 +8,10 @@ passages, prompts and answers only with ``content``.
 import json
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from selfright.domain.answers import Answer
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider as SdkProvider
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
-T = TypeVar("T")
 
 AGENT = "selfright"
 _SCOPE = "selfright"
@@ -143,28 +142,27 @@ class TurnSpans:
         self._inner = inner
         return self
 
-    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
+    @contextmanager
+    def around(self, call: PortCall) -> Iterator[list[Any]]:
         """See ``Tap``; an attempt of a model has a span of its own."""
         from opentelemetry.trace import SpanKind
 
-        inner = self._inner.call(call, ask) if self._inner else ask()
+        inner = self._inner.around(call) if self._inner else nullcontext(list[Any]())
         if call.port != MODEL:
-            return await inner
+            with inner as replied:
+                yield replied
+            return
         name, attributes = _attempt(*call.arguments, content=self._content)
         with self._tracer.start_as_current_span(
             name, kind=SpanKind.CLIENT, attributes=attributes, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
-                result = await inner
+                with inner as replied:
+                    yield replied
             except Exception as error:
                 _note_error(span, error)
                 raise
-            span.set_attributes(_reply(cast("ModelReply", result), content=self._content))
-            return result
-
-    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
-        """See ``Tap``."""
-        return self._inner.call_now(call, ask) if self._inner else ask()
+            span.set_attributes(_reply(replied[0], content=self._content))
 
 
 def _note_outcome(span: "Span", outcome: NodeOutcome) -> None:

@@ -8,6 +8,7 @@ alone, so a file can make nothing run.
 import hashlib
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Protocol, TypeVar, cast, get_type_hints
@@ -59,11 +60,24 @@ class PortCall:
 class Tap(Protocol):
     """Stands between a port and its user."""
 
-    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
-        """The reply to a call; ``ask`` gets it from the port itself."""
+    def around(self, call: PortCall) -> AbstractContextManager[list[Any]]:
+        """Around a call: a list with the reply, or an empty one, into which the port's own reply is put."""
 
-    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
-        """``call`` for ports that do not wait."""
+
+async def through(tap: Tap, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
+    """The reply to a call; ``ask`` gets it from the port itself."""
+    with tap.around(call) as replied:
+        if not replied:
+            replied.append(await ask())
+    return cast("T", replied[0])
+
+
+def through_now(tap: Tap, call: PortCall, ask: Callable[[], T]) -> T:
+    """``through`` for ports that do not wait."""
+    with tap.around(call) as replied:
+        if not replied:
+            replied.append(ask())
+    return cast("T", replied[0])
 
 
 def intercept(port: P, tap: Tap, name: str, inside: tuple[Any, ...] = ()) -> P:
@@ -87,11 +101,11 @@ class _Tapped:
                 *given: Any,
                 _method: str = method,
                 _signature: inspect.Signature = signature,
-                _through: Callable[..., Any] = tap.call if waits else tap.call_now,
+                _through: Callable[..., Any] = through if waits else through_now,
                 **named: Any,
             ) -> Any:
                 call = PortCall(name, _method, (*_recorded_arguments(_signature, given, named), *inside))
-                return _through(call, partial(getattr(port, _method), *given, **named))
+                return _through(tap, call, partial(getattr(port, _method), *given, **named))
 
             setattr(self, method, called)
 

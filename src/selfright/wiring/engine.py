@@ -22,9 +22,8 @@ from selfright.flow.run import Turn
 from selfright.flow.strategies import check_strategy, create_strategy
 from selfright.settings import Settings
 from selfright.telemetry.taps import Tap, intercept
-from selfright.wiring.encoders import Preload
 from selfright.wiring.judges import JudgeService
-from selfright.wiring.models import Models, check_mode, jobs_to_ask
+from selfright.wiring.models import Models, Preload, check_mode, jobs_to_ask
 from selfright.wiring.open_index import OpenIndex, Overrides
 from selfright.wiring.packs import SlotReaders, check_needs, load_pack, open_profiles
 from selfright.wiring.roles import OfflineRoles, Roles, offline_roles, with_models

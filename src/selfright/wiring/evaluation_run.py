@@ -1,10 +1,10 @@
 """For those who examine: turns watched through their own ports, and the jobs of which a model is checked."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from selfright.domain.answers import Answer, Draft, EvaluationRequest, GenerationRequest, Sentence
 from selfright.domain.budget import Meter
@@ -75,8 +75,6 @@ def open_bench(settings: Settings, documents: Path, nothing: Generator) -> Itera
         engine.close()
 
 
-T = TypeVar("T")
-
 BEST = 10
 """The hits of a search that count as found: what a person would read of a list."""
 
@@ -118,14 +116,20 @@ class _Notes:
         retriever = tools.retriever.over(lambda inner: intercept(inner, self, "retriever"))
         return replace(turn, tools=replace(tools, retriever=retriever, **heard))
 
-    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
+    @contextmanager
+    def around(self, call: PortCall) -> Iterator[list[Any]]:
+        """See ``Tap``. The abstainer is asked about the draft that was chosen."""
         asked: Any = call.arguments[0]
         if call.port == "grader":
             self.coming.graded = _union(self.coming.graded, call.arguments[1])
         if call.port == "generator":
             self._begin(asked)
+        if call.port == "abstainer":
+            self.final = _draft_text(call.arguments[2].draft)
         current = self.passes[-1] if self.passes else WatchedPass()
-        reply: Any = await ask()
+        replied: list[Any] = []
+        yield replied
+        reply = replied[0]
         if call.port == "retriever":
             self.coming.found = _union(self.coming.found, reply.hits[:BEST])
         if call.port == "generator":
@@ -135,12 +139,6 @@ class _Notes:
             current.passages = _union(current.passages, seen)
             # Repairing claims asks the judge once more about a pass that has been judged.
             current.evaluation = current.evaluation or reply.get("evaluation")
-        return cast("T", reply)
-
-    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
-        """The abstainer is asked about the draft that was chosen."""
-        self.final = _draft_text(call.arguments[2].draft)
-        return ask()
 
     def _begin(self, request: GenerationRequest) -> None:
         current, self.coming = self.coming, WatchedPass()

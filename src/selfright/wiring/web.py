@@ -21,7 +21,10 @@ def build_web(settings: Settings, tokenizer: Tokenizer) -> WebSearch | None:
 
     Raises ``SettingsError`` for a missing key, folder or base URL, and ``MissingExtra``.
     """
-    webs = [(name, _provider(name, settings, tokenizer)) for name in settings.web_providers]
+    webs: list[tuple[str, WebSearch]] = [
+        (name, _static(settings, tokenizer) if name == "static" else _live(name, settings, tokenizer))
+        for name in settings.web_providers
+    ]
     if len(webs) < 2:
         return webs[0][1] if webs else None
     from selfright.web.search import ChainedWeb
@@ -29,16 +32,12 @@ def build_web(settings: Settings, tokenizer: Tokenizer) -> WebSearch | None:
     return ChainedWeb(webs)
 
 
-def _provider(name: str, settings: Settings, tokenizer: Tokenizer) -> WebSearch:
-    return _static(settings, tokenizer) if name == "static" else _live(name, settings, tokenizer)
-
-
 def _static(settings: Settings, tokenizer: Tokenizer) -> WebSearch:
     """A folder of pages, or a file with the addresses of pages."""
     from selfright.ingest.reading import read_page
     from selfright.ingest.splitting import split
     from selfright.web.live import ListedWeb
-    from selfright.web.static import StaticWeb
+    from selfright.web.services import StaticWeb
 
     if settings.web_folder is None:
         raise SettingsError(

@@ -17,7 +17,7 @@ from selfright.domain.errors import (
 )
 from selfright.domain.passages import WebFinding
 from selfright.telemetry.recording import MOST_CALLS, NotRecordedError, Player, Recorder, Recording
-from selfright.telemetry.taps import ModelReply, PortCall, RecordedError, error_form, error_of
+from selfright.telemetry.taps import ModelReply, PortCall, RecordedError, error_form, error_of, through, through_now
 
 SEARCH = PortCall("web", "search", ("question", 5))
 FOUND = WebFinding((), "static", 1)
@@ -48,10 +48,10 @@ def recorded(*calls: tuple[PortCall, Any]) -> Recording:
     async def run(recorder: Recorder) -> None:
         for call, value in calls:
             if not isinstance(value, BaseException):
-                assert await recorder.call(call, reply(value)) is value
+                assert await through(recorder, call, reply(value)) is value
                 continue
             with pytest.raises(type(value)) as caught:
-                await recorder.call(call, reply(value))
+                await through(recorder, call, reply(value))
             assert caught.value is value
 
     recorder = Recorder(1_000_000)
@@ -62,7 +62,7 @@ def recorded(*calls: tuple[PortCall, Any]) -> Recording:
 
 
 def play(recording: Recording, call: PortCall, ask: Callable[[], Awaitable[Any]], *, may: bool = True) -> Any:
-    return asyncio.run(Player(recording, lambda _port: may).call(call, ask))
+    return asyncio.run(through(Player(recording, lambda _port: may), call, ask))
 
 
 def test_what_was_recorded_is_played() -> None:
@@ -72,13 +72,13 @@ def test_what_was_recorded_is_played() -> None:
 def test_other_arguments_are_another_call() -> None:
     other = PortCall("web", "search", ("another question", 5))
     player = Player(recorded((SEARCH, FOUND)), lambda _port: True)
-    assert asyncio.run(player.call(other, reply("live"))) == "live"
+    assert asyncio.run(through(player, other, reply("live"))) == "live"
     assert (dict(player.asked), dict(player.reused)) == ({"web": 1}, {})
 
 
 def test_repeated_calls_are_answered_in_turn_and_then_as_the_last() -> None:
     player = Player(recorded((ASK, said("first")), (ASK, said("second"))), lambda _port: False)
-    replies = [asyncio.run(player.call(ASK, nobody())) for _ in range(4)]
+    replies = [asyncio.run(through(player, ASK, nobody())) for _ in range(4)]
     assert replies == [said(text) for text in ("first", "second", "second", "second")]
     assert player.reused["model"] == 4
 
@@ -88,9 +88,9 @@ def test_a_call_that_failed_fails_again() -> None:
     recording = recorded((ASK, failure), (ASK, said("at last")))
     player = Player(recording, lambda _port: False)
     with pytest.raises(ModelUnavailable, match="gone") as caught:
-        asyncio.run(player.call(ASK, nobody()))
+        asyncio.run(through(player, ASK, nobody()))
     assert (caught.value.status, caught.value.retry_after, caught.value.called) == (503, 2.0, True)
-    assert asyncio.run(player.call(ASK, nobody())) == said("at last")
+    assert asyncio.run(through(player, ASK, nobody())) == said("at last")
 
 
 def test_a_call_that_was_given_up_fails_as_out_of_reach() -> None:
@@ -100,10 +100,10 @@ def test_a_call_that_was_given_up_fails_as_out_of_reach() -> None:
 
 def test_a_player_can_go_back_to_where_it_was() -> None:
     player = Player(recorded((ASK, said("first")), (ASK, said("second"))), lambda _port: False)
-    assert asyncio.run(player.call(ASK, nobody())) == said("first")
+    assert asyncio.run(through(player, ASK, nobody())) == said("first")
     back = player.mark()
     for _ in range(2):
-        assert asyncio.run(player.call(ASK, nobody())) == said("second")
+        assert asyncio.run(through(player, ASK, nobody())) == said("second")
         back()
     assert player.reused["model"] == 1
 
@@ -111,9 +111,9 @@ def test_a_player_can_go_back_to_where_it_was() -> None:
 def test_what_may_not_be_asked_is_missing_by_name() -> None:
     player = Player(recorded(), lambda port: port != "model")
     with pytest.raises(NotRecordedError, match="no reply for 'rewrite'; replay with --live"):
-        asyncio.run(player.call(ASK, nobody()))
+        asyncio.run(through(player, ASK, nobody()))
     assert player.missing == ["rewrite"]
-    assert asyncio.run(player.call(SUFFICES, reply(True))) is True
+    assert asyncio.run(through(player, SUFFICES, reply(True))) is True
 
 
 def test_each_port_says_in_its_own_way_that_it_may_not_be_asked() -> None:
@@ -127,31 +127,31 @@ def test_each_port_says_in_its_own_way_that_it_may_not_be_asked() -> None:
 
 def test_ports_that_do_not_wait_are_recorded_too() -> None:
     recorder = Recorder(10_000)
-    assert recorder.call_now(SUFFICES, lambda: True) is True
+    assert through_now(recorder, SUFFICES, lambda: True) is True
     with pytest.raises(ZeroDivisionError):
-        recorder.call_now(SUFFICES, lambda: bool(1 // 0))
+        through_now(recorder, SUFFICES, lambda: bool(1 // 0))
     player = Player(Recording(map(json.loads, recorder.lines)), lambda _port: False)
-    assert player.call_now(SUFFICES, lambda: False) is True
+    assert through_now(player, SUFFICES, lambda: False) is True
     with pytest.raises(RecordedError, match=r"^ZeroDivisionError$"):
-        player.call_now(SUFFICES, lambda: False)
+        through_now(player, SUFFICES, lambda: False)
 
 
 def test_a_recording_is_bounded_in_bytes_and_calls() -> None:
     recorder = Recorder(10_000)
     for number in range(100):
-        recorder.call_now(PortCall("model", "attempt", (number,)), lambda: said("x" * 500))
+        through_now(recorder, PortCall("model", "attempt", (number,)), lambda: said("x" * 500))
     assert Recording(map(json.loads, recorder.lines)).cut
     assert 5_000 < sum(len(line) + 1 for line in recorder.lines) <= 10_100
     many = Recorder(1_000_000_000)
     for number in range(MOST_CALLS + 10):
-        many.call_now(PortCall("router", "suffices", (number,)), lambda: True)
+        through_now(many, PortCall("router", "suffices", (number,)), lambda: True)
     assert len(many.lines) == MOST_CALLS + 1  # and one that says so
 
 
 def test_what_cannot_be_written_is_left_out_and_the_reply_still_comes(caplog: pytest.LogCaptureFixture) -> None:
     recorder = Recorder(10_000)
     thing = object()
-    assert recorder.call_now(SEARCH, lambda: thing) is thing
+    assert through_now(recorder, SEARCH, lambda: thing) is thing
     assert recorder.lines == ()
     assert "was not recorded" in caplog.text
 

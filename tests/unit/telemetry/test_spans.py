@@ -23,7 +23,7 @@ from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Hit, Passage, Retrieval, WebFinding
 from selfright.telemetry.recording import Recorder
 from selfright.telemetry.spans import Spans
-from selfright.telemetry.taps import PortCall, Tap
+from selfright.telemetry.taps import PortCall, Tap, through
 from tests.support.traces import SAID, answer
 
 FOUND = Retrieval((Hit(Passage(SAID, SAID, SAID, SAID, 0, 9), 0.5),))
@@ -57,7 +57,7 @@ async def asked(tap: Tap, call: PortCall, value: Any) -> Any:
             raise value
         return value
 
-    return await tap.call(call, ask)
+    return await through(tap, call, ask)
 
 
 async def run_turn(spans: Spans, inner: Tap | None = None) -> None:

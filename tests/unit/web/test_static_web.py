@@ -9,8 +9,8 @@ import pytest
 
 from selfright.domain.errors import SettingsError, UnreadableFile
 from selfright.domain.passages import Document, Passage
-from selfright.web import static
-from selfright.web.static import StaticWeb
+from selfright.web import services
+from selfright.web.services import StaticWeb
 from tests.support.web_rooms import Words
 
 
@@ -88,14 +88,14 @@ def test_what_is_over_the_bounds_is_left_out_and_said(
     web: Web, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with caplog.at_level(logging.WARNING), monkeypatch.context() as small:
-        small.setattr(static, "_PAGE_BYTES", 60)
+        small.setattr(services, "_PAGE_BYTES", 60)
         assert urls(web(), "valve opens two bar") != ["https://x.example/valve"]
     assert "valve.html" in caplog.text
     assert "bad.txt" in caplog.text
     with monkeypatch.context() as small:
-        small.setattr(static, "_CHARACTERS", 10)
+        small.setattr(services, "_CHARACTERS", 10)
         assert urls(web(), "valve pump seal") == []
-    monkeypatch.setattr(static, "_PAGES", 3)
+    monkeypatch.setattr(services, "_PAGES", 3)
     assert len(urls(web(), "valve pump seal water")) == 2
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.models.encoder import E5
-from selfright.wiring.encoders import Preload
+from selfright.wiring.models import Preload
 from selfright.wiring.open_index import OpenIndex
 
 
