@@ -4,9 +4,8 @@ import pytest
 
 from selfright.domain.errors import InputError
 from selfright.domain.slots import Slot
-from selfright_medical.measures import VALUES, read_values
+from selfright_medical.measures import VALUES, Measure, as_number, format_value, normalize, read_values
 from selfright_medical.pack import MEDICAL
-from selfright_medical.units import Measure, as_number, format_value, normalize
 
 
 @pytest.mark.parametrize(
