@@ -1,22 +1,30 @@
-"""Any LangChain chat model as a ``Backend``: one request in, one raw reply out."""
+"""Any LangChain chat model as a ``Backend``: one request in, one raw reply out.
+
+How each client library is told the temperature, the token limit and the form of the reply: a request becomes a
+``ProviderCall``, a LangChain runnable and the options beside its messages.
+"""
 
 import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from selfright.domain.chat import ChatRequest, OnText
 from selfright.llm.backend import MessageReading, Mode, model_name
 from selfright.llm.clients import PerLoop, translate_error
-from selfright.llm.dialects import LearningBackend, Style, call_for, first_style, kind_of, stream_options
+from selfright.llm.openai_chat import LearningBackend, Style, openai_limits, response_format
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
-    from langchain_core.runnables import RunnableConfig
+    from langchain_core.runnables import Runnable, RunnableConfig
 
 _MODEL_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
 _ADDRESS_ATTRIBUTES = ("azure_endpoint", "openai_api_base", "base_url", "endpoint")
 _SILENT: "RunnableConfig" = {"callbacks": []}  # an outer graph that streams its messages must not hear the judges
+_OPENAI, _OLLAMA, _GOOGLE = "BaseChatOpenAI", "ChatOllama", "ChatGoogleGenerativeAI"
+_LIMIT_FIELDS = ("max_tokens", "max_output_tokens", "num_predict", "max_completion_tokens")
 
 
 class LangChainBackend(LearningBackend["BaseChatModel"]):
@@ -85,3 +93,77 @@ def _host_of(model: object) -> str:
         if isinstance(value, str) and "://" in value:
             return urlsplit(value).netloc.rpartition("@")[2]
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderCall:
+    """Where a request goes, and what is said beside its messages.
+
+    ``wrapped``: the message comes back as ``raw`` of a mapping, and not as a stream.
+    """
+
+    runnable: "Runnable[Any, Any]"
+    options: Mapping[str, Any]
+    wrapped: bool = False
+
+
+def kind_of(model: "BaseChatModel") -> str:
+    """The library's class that this model speaks like; empty for one of its own kind."""
+    names = [one.__name__ for one in type(model).__mro__]
+    if _OPENAI in names and getattr(model, "use_responses_api", None) is True:
+        return ""  # another API, which takes other parameters: LangChain knows them
+    return next((name for name in (_OPENAI, _OLLAMA, _GOOGLE) if name in names), "")
+
+
+def first_style(model: "BaseChatModel") -> Style:
+    """What to try first: what LangChain's profile of the model says, and all of it where there is none."""
+    profile = getattr(model, "profile", None) or {}
+    fields = type(model).model_fields
+    limits = tuple(name for name in _LIMIT_FIELDS if name in fields)[:1]
+    if kind_of(model) == _OPENAI:
+        address = getattr(model, "azure_endpoint", None) or getattr(model, "openai_api_base", None)
+        limits = openai_limits(address if isinstance(address, str) else None)
+    takes_temperature = "temperature" in fields and profile.get("temperature") is not False
+    style = Style(takes_temperature, limits)
+    return style.thinking() if profile.get("reasoning_output") else style
+
+
+def stream_options(model: "BaseChatModel", style: Style) -> dict[str, Any]:
+    """What a streamed call is told besides: not to ask for tokens where that was refused."""
+    return {"stream_usage": False} if not style.usage and kind_of(model) == _OPENAI else {}
+
+
+def call_for(model: "BaseChatModel", style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
+    """The call of ``request``; raises ``NotImplementedError`` when the library cannot do ``mode`` with this model."""
+    kind = kind_of(model)
+    told: dict[str, Any] = {"temperature": request.temperature} if style.temperature else {}
+    limit = {style.limits[0]: request.max_tokens + style.room} if style.limits else {}
+    tuned, options = model, told
+    if kind == _OPENAI:  # the limit in the body, past the client's own models of it, which cost time to fill
+        told["extra_body"] = {**(getattr(model, "extra_body", None) or {}), **limit}
+    elif told or limit:  # the model with its fields set: options of a call would differ from library to library
+        tuned, options = model.model_copy(update={**told, **limit}), {}
+    if request.schema is None or mode is Mode.TEXT:
+        return ProviderCall(tuned, options)
+    if kind == _OPENAI:
+        options["extra_body"] = {**options["extra_body"], "response_format": response_format(request.schema)}
+        return ProviderCall(tuned, options)
+    if kind == _OLLAMA:
+        return ProviderCall(tuned, {"format": dict(request.schema)})
+    if kind == _GOOGLE:
+        schema = dict(request.schema)
+        return ProviderCall(tuned, {"response_mime_type": "application/json", "response_json_schema": schema})
+    return _bind_schema(tuned, request.schema)
+
+
+def _bind_schema(model: "BaseChatModel", schema: Mapping[str, Any]) -> ProviderCall:
+    """Whatever the library does for a JSON schema; LangChain's own default is a tool call."""
+    from langchain_core.language_models import BaseChatModel
+
+    if type(model).with_structured_output is BaseChatModel.with_structured_output:
+        raise NotImplementedError(f"{type(model).__name__} has no replies by JSON schema")
+    try:
+        runnable = model.with_structured_output(dict(schema), method="json_schema", include_raw=True)
+    except (TypeError, ValueError) as error:
+        raise NotImplementedError(f"{type(model).__name__} has no replies by JSON schema") from error
+    return ProviderCall(runnable, {}, wrapped=True)
