@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
-from selfright.retrieval.postgres.schema import term_as_kept
+from selfright.retrieval.postgres.schema import term_as_kept, vector_of
 from selfright.retrieval.records import SHOWN, IndexCounts
 from selfright.retrieval.scored import SPARE, Population, Scored, fewest_holders, in_order
 from selfright.retrieval.search_request import Best, Lists, SearchRequest, Task
@@ -254,11 +254,6 @@ class IndexReader:
 
 def _passage(row: Sequence[Any]) -> Passage:
     return Passage(*decode_row(row))
-
-
-def vector_of(found: Any) -> "NDArray[np.float32]":
-    """A stored vector as an array."""
-    return np.asarray(found.to_numpy() if hasattr(found, "to_numpy") else found, dtype=np.float32)
 
 
 def _score(rows: Sequence[tuple[Any, ...]], limit: int) -> Scored:

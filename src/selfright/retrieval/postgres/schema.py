@@ -1,18 +1,29 @@
-"""The tables of an index in PostgreSQL, and what an index was made with. Every index has a schema of its own."""
+"""The tables of an index in PostgreSQL, what an index was made with, and how rows come in. Every index has a schema of
+its own.
+"""
 
 import hashlib
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import psycopg
 from psycopg import sql
 
 from selfright.domain.errors import IncompatibleIndex, IndexBusy, IndexNotFound, InputError, NotAnIndex, StoreError
+from selfright.domain.passages import Document
 from selfright.retrieval.locations import Location
+from selfright.retrieval.preparing import BatchVectors, VectorRow
+from selfright.retrieval.records import SHOWN, PassageRow, id_hash, shown_values
 from selfright.retrieval.schema import IndexMeta
 from selfright.storage.postgres import Connection, PostgresDatabase, Use, lock_key
-from selfright.storage.postgres_address import encode
+from selfright.storage.postgres_address import encode, encode_row
 from selfright.storage.postgres_tables import Tables, open_tables
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Keys of passages are never used twice. ``mark`` is a hash of the id, by which ties are broken as everywhere.
 # A posting holds the passage's length as well, so that BM25 reads one index and nothing else.
@@ -180,3 +191,91 @@ def explain_errors(database: PostgresDatabase) -> Iterator[None]:
         raise StoreError(f"{database.shown}: the user may not do this ({said}); grant it what is needed") from error
     except psycopg.Error as error:
         raise database.explain_errors(error) from error
+
+
+_DOCUMENTS = (
+    "documents (id, passages, characters, title, collection, language, source, url, media_type, content_hash, metadata,"
+    " text)"
+)
+_PASSAGES = f"passages (key, mark, {SHOWN}, length, terms)"
+
+
+def vector_of(found: Any) -> "NDArray[np.float32]":
+    """A stored vector as an array."""
+    return np.asarray(found.to_numpy() if hasattr(found, "to_numpy") else found, dtype=np.float32)
+
+
+class Vectors(BatchVectors):
+    """The vectors of one batch: those that the index has already, and new ones."""
+
+    def __init__(self, connection: Connection, dimension: int) -> None:
+        super().__init__()
+        self._connection, self._dimension = connection, dimension
+
+    def rows(self, text_hashes: Sequence[bytes]) -> Mapping[bytes, VectorRow]:
+        """Where vectors are that are stored already, by the hash of the embedded text."""
+        if not self._dimension or not text_hashes:
+            return {}
+        found = self._connection.execute(
+            "SELECT DISTINCT ON (text_hash) text_hash, embedding FROM vectors WHERE text_hash = ANY(%s)",
+            (list(text_hashes),),
+        ).fetchall()
+        places = self.append([vector_of(vector) for _, vector in found])
+        return {bytes(digest): place for (digest, _), place in zip(found, places, strict=True)}
+
+
+def copy_documents(connection: Connection, documents: Sequence[tuple[Document, int]]) -> None:
+    """Documents with the number of their passages."""
+    rows = (
+        (
+            *(one.id, passages, len(one.text), one.title, one.collection, one.language, one.source, one.url),
+            *(one.media_type, one.content_hash, json.dumps(dict(one.metadata)), one.text),
+        )
+        for one, passages in documents
+    )
+    _copy(connection, _DOCUMENTS, map(encode_row, rows))
+
+
+def copy_passages(
+    connection: Connection,
+    keys: Sequence[int],
+    prepared: Sequence[PassageRow],
+    terms: Sequence[Sequence[str]],
+    counted: Sequence[Mapping[int, int]],
+) -> None:
+    """Passages with their terms, and how often each term is in each of them."""
+    _copy(
+        connection,
+        _PASSAGES,
+        (
+            (key, id_hash(found.passage.id), *encode_row(shown_values(found.passage)), len(some), list(numbers))
+            for key, found, some, numbers in zip(keys, prepared, terms, counted, strict=True)
+        ),
+    )
+    # In the order of the index, which then grows at the ends of its lists.
+    postings = sorted(
+        (term, key, len(some), times)
+        for key, some, numbers in zip(keys, terms, counted, strict=True)
+        for term, times in numbers.items()
+    )
+    _copy(connection, "postings (term, key, length, tf)", postings, ("int4", "int8", "int4", "int4"))
+
+
+def copy_vectors(connection: Connection, keys: Sequence[int], prepared: Sequence[PassageRow], vectors: Vectors) -> None:
+    """The vectors of those passages that have one."""
+    rows = (
+        (key, id_hash(found.passage.id), encode(found.passage.collection), found.text_hash, vector)
+        for key, found in zip(keys, prepared, strict=True)
+        if (vector := vectors.of(found)) is not None
+    )
+    types = ("int8", "int8", "text", "bytea", "vector")
+    _copy(connection, "vectors (key, mark, collection, text_hash, embedding)", rows, types)
+
+
+def _copy(connection: Connection, into: str, rows: Iterable[Sequence[Any]], types: Sequence[str] = ()) -> None:
+    form = " WITH (FORMAT BINARY)" if types else ""
+    with connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN{form}".encode()) as copy:
+        if types:
+            copy.set_types(types)
+        for row in rows:
+            copy.write_row(row)

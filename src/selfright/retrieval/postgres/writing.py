@@ -9,9 +9,17 @@ import psycopg
 
 from selfright.domain.errors import StoreError, StoreUnavailable
 from selfright.domain.passages import Document
-from selfright.retrieval.postgres.copying import Vectors, copy_documents, copy_passages, copy_vectors
 from selfright.retrieval.postgres.reading import EXACT_MOST
-from selfright.retrieval.postgres.schema import GRAPH, WriterLock, explain_errors, term_as_kept
+from selfright.retrieval.postgres.schema import (
+    GRAPH,
+    Vectors,
+    WriterLock,
+    copy_documents,
+    copy_passages,
+    copy_vectors,
+    explain_errors,
+    term_as_kept,
+)
 from selfright.retrieval.preparing import Prepare
 from selfright.retrieval.records import PassageRow
 from selfright.storage.postgres import Connection, PostgresDatabase
