@@ -87,7 +87,8 @@ class _Evaluation:
     def _ask(self, log: RowLog | None, progress: Progress) -> None:
         total = len(self._plan.systems) * len(self._plan.data.questions)
         progress(len(self._rows), total, "")
-        failed, tasks = 0, self._open()
+        asked = ((system, question) for system in self._plan.systems for question in self._plan.data.questions)
+        failed, tasks = 0, [task for task in asked if (task[0].name, task[1].id) not in self._rows]
         for (system, _), row in zip(tasks, self._answers(tasks), strict=True):
             self._rows[system.name, row.question_id] = row
             failed = failed + 1 if row.error else 0
@@ -98,14 +99,6 @@ class _Evaluation:
             if log is not None and row.error is None:
                 log.append(system.name, row)
             progress(len(self._rows), total, system.name)
-
-    def _open(self) -> list[tuple[System, Question]]:
-        return [
-            (system, question)
-            for system in self._plan.systems
-            for question in self._plan.data.questions
-            if (system.name, question.id) not in self._rows
-        ]
 
     def _answers(self, tasks: Sequence[tuple[System, Question]]) -> Iterator[Row]:
         wanted = self._plan.workers or (usable_cpus() if len(tasks) >= _FEW else 1)

@@ -112,6 +112,20 @@ class ReplyAssembler:
             completion_tokens=self.completion_tokens,
         )
 
+    def count(self, usage: object, names: tuple[str, str, str, str], *, adds: bool) -> None:
+        """Takes in a piece's tokens: sent, received, and of these, among details, those of thinking; by their names.
+
+        With ``adds`` each token is counted once, in one of several pieces; else every piece counts from the start.
+        """
+        if not isinstance(usage, Mapping):
+            return
+        (sent, received, details), thought = (usage.get(name) for name in names[:3]), names[3]
+        if type(sent) is int:
+            self.prompt_tokens = sent + ((self.prompt_tokens or 0) if adds else 0)
+        if type(received) is int:
+            self.completion_tokens = received + ((self.completion_tokens or 0) if adds else 0)
+        self.thought |= isinstance(details, Mapping) and bool(details.get(thought))
+
 
 class MessageReading(ReplyAssembler):
     """Of LangChain's messages."""
@@ -123,19 +137,9 @@ class MessageReading(ReplyAssembler):
         text = text_of(message.content)
         self.texts.append(text)
         self.finish = _finish_of(message) or self.finish
-        self._count(getattr(message, "usage_metadata", None))
+        names = "input_tokens", "output_tokens", "output_token_details", "reasoning"
+        self.count(getattr(message, "usage_metadata", None), names, adds=True)
         return text
-
-    def _count(self, usage: object) -> None:
-        """Adds a piece's tokens: providers that count in several pieces count each token once."""
-        if not isinstance(usage, Mapping):
-            return
-        if isinstance(prompt := usage.get("input_tokens"), int):
-            self.prompt_tokens = (self.prompt_tokens or 0) + prompt
-        if isinstance(completion := usage.get("output_tokens"), int):
-            self.completion_tokens = (self.completion_tokens or 0) + completion
-        details = usage.get("output_token_details")
-        self.thought |= isinstance(details, Mapping) and bool(details.get("reasoning"))
 
 
 class CompletionReading(ReplyAssembler):
@@ -153,7 +157,8 @@ class CompletionReading(ReplyAssembler):
         """Takes in a whole reply or the next chunk of one, and gives its text. Raises ``NoReplyError``."""
         if not isinstance(reply, Mapping):
             raise NoReplyError(reply)
-        self._count(reply.get("usage"))
+        names = "prompt_tokens", "completion_tokens", "completion_tokens_details", "reasoning_tokens"
+        self.count(reply.get("usage"), names, adds=False)
         choice = _first(reply.get("choices"))
         said = _message(choice)
         self.texts.append(text := text_of(said.get("content")))
@@ -165,17 +170,6 @@ class CompletionReading(ReplyAssembler):
                 raise NoReplyError(choice)
             self.finish = self.finish if self.finish is Finish.REFUSED else meaning(reason)
         return text
-
-    def _count(self, usage: object) -> None:
-        """Of tokens; a server that counts in every chunk counts from the start each time."""
-        if not isinstance(usage, Mapping):
-            return
-        if type(prompt := usage.get("prompt_tokens")) is int:
-            self.prompt_tokens = prompt
-        if type(completion := usage.get("completion_tokens")) is int:
-            self.completion_tokens = completion
-        details = usage.get("completion_tokens_details")
-        self.thought |= isinstance(details, Mapping) and bool(details.get("reasoning_tokens"))
 
 
 class NoReplyError(Exception):

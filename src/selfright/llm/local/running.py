@@ -181,8 +181,7 @@ class RunningModel:
     @property
     def is_alive(self) -> bool:
         """Whether the child runs."""
-        process = self._process
-        return process is not None and process.poll() is None
+        return self.pid is not None
 
     @property
     def pid(self) -> int | None:
