@@ -22,6 +22,7 @@ _MARKUP = re.compile(r"```.*?```|`[^`\n]*`|https?://\S+", re.DOTALL)
 
 _HEADING = re.compile(r"#{1,6}\s+\S")
 _ITEM = re.compile(r"\s*(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
+_LINE = re.compile(r"[^\S\n]*(\S[^\n]*)")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULED = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?")  # the line below the head of a table
 _FENCE = re.compile(r"\s*(?:```[^`\n]*$|~~~)")  # ```code``` within one line opens nothing
@@ -103,6 +104,21 @@ def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]
         before = part, asks
     if before:
         yield before[0]
+
+
+def list_entries(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    """Start and end of each item of a list, nested ones too; a line without a mark belongs to the item above it."""
+    current: tuple[int, int] | None = None
+    for line in _LINE.finditer(text, block.start, block.end):
+        start, end = line.span(1)
+        if current and not _ITEM.match(text, start, end):
+            current = (current[0], end)
+            continue
+        if current:
+            yield current
+        current = (start, end)
+    if current:
+        yield current
 
 
 def _parted(text: str, block: Block) -> Iterator[tuple[Block, bool]]:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
-from selfright.domain.text import Block, blocks, has_hangul, sentence_spans
+from selfright.domain.text import Block, blocks, has_hangul, list_entries, sentence_spans
 from selfright.roles.questions import AnswerType, answer_type, answer_type_match
 from selfright.roles.visible_text import visible
 from selfright.roles.words import content_words
@@ -24,8 +24,6 @@ _LEAD_IN = re.compile(r"(?:[:：]|다음과 같다\.?|다음과 같습니다\.?|
 _RULE = re.compile(r":?-+:?")  # a cell of the line between a table's head and its rows
 _CELL = re.compile(r"(?<!\\)\|")
 _EDGE = re.compile(r"^\||(?<!\\)\|$")
-_LINE = re.compile(r"[^\S\n]*(\S[^\n]*)")
-_ITEM = re.compile(r"(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
 _LONGEST = 700
 _MOST = 400
 
@@ -112,7 +110,7 @@ def _sentences(
 
 
 def _items(strip: Strip, block: Block, inside: Block, lead: AnswerUnit | None) -> Iterator[AnswerUnit]:
-    for first, last in _entries(visible(strip.passage), inside):
+    for first, last in list_entries(visible(strip.passage), inside):
         piece = _piece(strip, first, min(last, first + _LONGEST), "item", lead=lead, group=block.start)
         if piece.text:
             yield piece
@@ -161,21 +159,6 @@ def _piece(
         group=at + group if group >= 0 else -1,
         before=before,
     )
-
-
-def _entries(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """The items of a list; a line without a mark belongs to the item above it."""
-    current: tuple[int, int] | None = None
-    for line in _LINE.finditer(text, block.start, block.end):
-        first, last = line.span(1)
-        if current and not _ITEM.match(line.group(1)):
-            current = (current[0], last)
-            continue
-        if current:
-            yield current
-        current = (first, last)
-    if current:
-        yield current
 
 
 def _cells(line: str) -> list[str]:

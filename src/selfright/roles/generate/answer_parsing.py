@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from selfright.domain.chat import CODE
-from selfright.domain.text import Block, blocks, sentence_spans
+from selfright.domain.text import Block, blocks, list_entries, sentence_spans
 from selfright.roles.markers import INLINE_CODE, Mark, without_marks
 
 MOST_CHARACTERS = 8_000
@@ -27,9 +27,7 @@ _SOURCES = re.compile(
 )
 _LISTED_SOURCE = re.compile(r"\s*(?:[-*•]\s+)?[\[【(]\^?(?:\w{1,10}\s?)?\d{1,4}[\]】)]\s?[:：]?.*")
 
-_MARKED_LINE = re.compile(r"\s*(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
 _BULLET = re.compile(r"[*+•·▪◦](?=\s)")
-_LINE = re.compile(r"[^\S\n]*(\S[^\n]*)")
 _COMPLETE = re.compile(r"(?:[.!?…。！？][\"'”’)\]»*_]*|```|~~~)\Z")
 _EMPTY_BRACKETS = re.compile(r"\s?[(\[【]\s*[)\]】]")
 # What taking marks out has put together ("[[1]2]") must not look like one.
@@ -114,22 +112,7 @@ def _units(text: str) -> Iterator[Block]:
 def _spans(text: str, block: Block) -> Iterator[tuple[int, int]]:
     if block.kind == "paragraph":
         return sentence_spans(text, block.start, block.end)
-    return _entries(text, block) if block.kind == "list" else iter([(block.start, block.end)])
-
-
-def _entries(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """The entries of a list, nested ones too; a line without a mark belongs to the entry above it."""
-    current: tuple[int, int] | None = None
-    for line in _LINE.finditer(text, block.start, block.end):
-        start, end = line.span(1)
-        if current and not _MARKED_LINE.match(text, start, end):
-            current = (current[0], end)
-            continue
-        if current:
-            yield current
-        current = (start, end)
-    if current:
-        yield current
+    return list_entries(text, block) if block.kind == "list" else iter([(block.start, block.end)])
 
 
 def _assign(units: Sequence[Block], marks: Sequence[Mark]) -> list[tuple[int, ...]]:
