@@ -61,10 +61,9 @@ class Block:
 
 
 def check_name(what: str, name: str) -> str:
-    """The name of a user, a session or a collection. Raises ``UsageError`` for one that is blank or too long."""
-    if not name.strip() or len(name) > MAX_NAME:
-        has = "only blanks" if name.isspace() else f"{len(name):,}"
-        raise UsageError(f"the name of a {what} must have 1 to {MAX_NAME} characters, but has {has}")
+    """The name of a user, a session or a collection. Raises ``UsageError`` for one that is empty or too long."""
+    if not 0 < len(name) <= MAX_NAME:
+        raise UsageError(f"the name of a {what} must have 1 to {MAX_NAME} characters, but has {len(name):,}")
     return name
 
 

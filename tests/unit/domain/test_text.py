@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.errors import UsageError
-from selfright.domain.text import blocks, check_name, has_hangul, language_of, sentence_spans
+from selfright.domain.text import blocks, has_hangul, language_of, sentence_spans
 
 
 def sentences(text: str) -> list[str]:
@@ -131,9 +130,3 @@ def test_a_question_above_its_answer_is_a_heading(name: str) -> None:
     found = list(blocks(text))
     assert [text[block.start : block.end] for block in found if block.kind == "heading"] == headings
     assert " ".join(text[block.start : block.end] for block in found).split() == text.split()
-
-
-@pytest.mark.parametrize(("name", "has"), [("", "0"), ("  ", "only blanks"), ("x" * 201, "201")])
-def test_a_name_has_letters_and_is_not_too_long(name: str, has: str) -> None:
-    with pytest.raises(UsageError, match=f"name of a session must have 1 to 200 characters, but has {has}$"):
-        check_name("session", name)
