@@ -174,8 +174,7 @@ def _move_places(
     passage: Passage, part: str, start: int, places: Sequence[AnswerPlace], codes: Collection[Code]
 ) -> Iterator[AnswerPlace]:
     """The places in the passage's text of those in what was shown of it."""
-    above = _above(passage, part, codes)
-    before = len(above) + 1 if above else 0
+    before = len(_above(passage, part, codes))
     blanks = [before + gap + n for n, gap in enumerate(_gaps(part))]
 
     def own(place: int) -> int:
@@ -201,16 +200,16 @@ def _say(message: str) -> None:
 def network_text(passage: Passage, part: str, codes: Collection[Code] = ()) -> str:
     """A part of a passage as networks see it: under the title and, where it has rows without it, the table's head.
 
-    A section that is named by one of ``codes`` is shown, too: its text seldom repeats the code.
+    A section that is named by one of ``codes`` is shown before it, with a colon: its text seldom repeats the code.
     """
-    above = _above(passage, part, codes)
-    return f"{above}\n{space_out(part)}" if above else space_out(part)
+    return _above(passage, part, codes) + space_out(part)
 
 
 def _above(passage: Passage, part: str, codes: Collection[Code]) -> str:
     section = passage.section.rpartition(">")[2].strip()
     above = passage.above(part, section=False)
-    return f"{above}\n{section}" if any(is_named(code, section) for code in codes) else above
+    named = any(is_named(code, section) for code in codes)
+    return (f"{above}\n" if above else "") + (f"{section}: " if named else "")
 
 
 _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)

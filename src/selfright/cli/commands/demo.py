@@ -11,7 +11,7 @@ import click
 DATA = Path(__file__).parents[2] / "demo"
 
 # Two things at once: the first search finds the one, the query rewritten from what was missing both.
-TWO_THINGS = "What's the typical first dose of basal insulin, and which errors can be retried?"
+TWO_THINGS = "What's the typical first dose of basal insulin, and where is the configuration file?"
 # The index knows the one, the web the other.
 TWO_PLACES = (
     "How long does a vertigo attack last in Ménière's disease, "
