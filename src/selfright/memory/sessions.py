@@ -70,7 +70,7 @@ class Sessions:
         self._leases: dict[str, Held] = {}  # of the sessions whose turns run here
         self._finished = 0
         self.checkpointer = TurnSaver(rows, saver, self._leases)
-        self._prunes = False
+        self._prunes = self._renews = False  # renews not at the thread's beginning: what began it is fresh
         self.upkeep = ChoreThread("selfright-upkeep", self._look_after)
 
     async def conversation(self, who: str | Scope, session: str) -> Conversation:
@@ -260,7 +260,8 @@ class Sessions:
                 del self._leases[handle.head.id]
 
     def _renew(self) -> None:
-        held = [(session, lease.token) for session, lease in list(self._leases.items())]
+        held = [(session, lease.token) for session, lease in list(self._leases.items()) if self._renews]
+        self._renews = True
 
         def work(connection: Connection) -> None:
             for session, token in held:
