@@ -38,7 +38,7 @@ from selfright.models.encoder import E5
 from selfright.processes import usable_cpus
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
-from selfright.wiring.uploads import BulkTarget, add_to
+from selfright.wiring.bulk import BulkTarget, add_to
 
 _ROUNDED = 1e-5  # between vectors: the encoder rounds by the company that a text has
 _QUERIES = 200

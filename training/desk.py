@@ -114,10 +114,10 @@ class DeskQuestion:
         """1 for a text that answers, 0 for one that does not; None where nobody knows."""
         if not self.answer:
             return 0
-        near = share_of(self.quote, text) >= SHARE
+        says = share_of(self.quote, text) >= SHARE
         if plain(self.answer) in plain(text):
-            return 1 if near else None
-        return None if near else 0
+            return 1 if says else None
+        return None if says else 0
 
 
 def plain(text: str) -> str:

@@ -21,7 +21,7 @@ if sys.platform == "win32" or importlib.util.find_spec("ray") is None:
 
 from selfright.ingest.pipeline import Report, ingest
 from selfright.ingest.ray_cluster import RayCluster
-from selfright.wiring.uploads import BulkTarget, add_to
+from selfright.wiring.bulk import BulkTarget, add_to
 from tests.functional.conftest import DOCUMENTS, Cli
 from tests.support.contents import contents
 from tests.support.embedders import WordHashes

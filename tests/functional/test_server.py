@@ -387,7 +387,7 @@ def test_the_body_of_a_reply_does_not_wait_for_the_caller_to_acknowledge_its_hea
 def test_the_log_tells_of_requests_but_not_what_was_said(
     running: Running, http: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from selfright.server.reporting import JsonLines
+    from selfright.server.logging import JsonLines
 
     for _ in range(200):  # the line of an earlier request may still be to come
         if not running.server.server_state.tasks:

@@ -55,7 +55,7 @@ class DocumentMethods:
         index.check_own()
         found = discover(files)
         if ray:
-            from selfright.wiring.uploads import add_on
+            from selfright.wiring.bulk import add_on
 
             report = add_on(ray, index, files, where, progress, origin)
         else:

@@ -21,8 +21,8 @@ from selfright.server.admission import Limits, RateLimit, limits_of
 from selfright.server.authentication import Authenticator, AuthMiddleware
 from selfright.server.errors import DOCUMENTED, Refused, unusable_body
 from selfright.server.keys import Keys, open_keys
+from selfright.server.metrics import CONTENT_TYPE
 from selfright.server.middleware import BodyLimit, Envelope, refusal_for
-from selfright.server.reporting import CONTENT_TYPE
 from selfright.server.routes import ask, documents, openai, user_data
 from selfright.server.routes.documents import remove_leftovers
 from selfright.server.service import Service, caller_of, in_thread, service_of

@@ -12,10 +12,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from selfright.domain.errors import SelfrightError
-from selfright.server import reporting
+from selfright.server import logging
 from selfright.server.admission import LOCAL_KEY, Limits
 from selfright.server.errors import Refused, refusal_of
-from selfright.server.reporting import Metrics
+from selfright.server.metrics import Metrics
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -64,7 +64,7 @@ class Envelope:
             raise
         except Exception as error:
             if passing.status:
-                reporting.broke(error, passing.id)
+                logging.broke(error, passing.id)
                 raise ConnectionAbortedError from None  # half a reply is sent: only closing tells that it is incomplete
             await refusal_for(error, passing.id).response()(scope, receive, passing.send)
 
@@ -72,7 +72,7 @@ class Envelope:
         route, seconds = getattr(scope.get("route"), "path", "unknown"), time.monotonic() - passing.began
         self._metrics.request(route, scope["method"], passing.status, seconds)
         caller = scope["state"].get("caller")
-        reporting.note(
+        logging.note(
             "request",
             request_id=passing.id,
             method=scope["method"][:16],
@@ -91,9 +91,9 @@ def refusal_for(error: Exception, request_id: str) -> Refused:
     if isinstance(error, SelfrightError):
         refused = refusal_of(error)
         if refused.status_code >= 500:
-            reporting.log_refusal(error, request_id)
+            logging.log_refusal(error, request_id)
         return refused
-    reporting.broke(error, request_id)
+    logging.broke(error, request_id)
     return Refused(500, "internal", "something went wrong here, not with the request; its id is in X-Request-Id")
 
 

@@ -19,12 +19,12 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from selfright.domain.errors import IndexNotFound, SelfrightError, ServiceError, UsageError
-from selfright.server import reporting
+from selfright.server import logging
 from selfright.server.admission import Limits, limits_of, shared
 from selfright.server.app import create_app
 from selfright.server.authentication import is_here
 from selfright.server.keys import Keys, open_keys
-from selfright.server.reporting import METRICS_FOLDER
+from selfright.server.metrics import METRICS_FOLDER
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
@@ -57,7 +57,7 @@ def serve(selfright: "Selfright", host: str, port: int, tell: Callable[[str], No
         settle_memory()
         tell(url_of(host, listening))
 
-    reporting.begin()
+    logging.begin()
     limits = limits_of(selfright.settings)
     app = create_app(selfright, limits, keys, keyed=keyed, ready=ready)
     with listening, _signals_end_well():
@@ -92,9 +92,9 @@ def _worker(values: Mapping[str, Any], workers: int, keyed: bool) -> FastAPI:
 
     def ready() -> None:
         settle_memory()
-        reporting.note("worker ready", pid=os.getpid())
+        logging.note("worker ready", pid=os.getpid())
 
-    reporting.begin()
+    logging.begin()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         selfright = Selfright.open(**values)

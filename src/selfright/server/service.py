@@ -18,7 +18,7 @@ from selfright.domain.errors import IndexNotFound, SelfrightError
 from selfright.domain.turns import DEFAULT_USER, Scope
 from selfright.server.admission import LOCAL_KEY, Limits, TurnLimiter, UploadLimiter
 from selfright.server.errors import Refused
-from selfright.server.reporting import Metrics
+from selfright.server.metrics import Metrics
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright

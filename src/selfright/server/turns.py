@@ -19,7 +19,7 @@ from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags, by_their_names
 from selfright.domain.turns import TurnOptions, preset_for
 from selfright.flow.presets import PRESETS
-from selfright.server import reporting
+from selfright.server import logging
 from selfright.server.errors import Refused
 from selfright.server.middleware import ClientGone
 from selfright.server.service import Caller, Service, caller_of, service_of
@@ -191,7 +191,7 @@ async def _accounted(turn: PreparedTurn) -> AsyncGenerator[Callable[[Answer], No
 def _count(turn: PreparedTurn, answer: Answer) -> None:
     turn.service.metrics.turn(answer)
     cost = answer.cost
-    reporting.note(
+    logging.note(
         "turn",
         **{name: getattr(answer, name) for name in ("trace_id", "preset", "abstained", "degraded")},
         request_id=turn.request_id,

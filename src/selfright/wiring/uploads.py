@@ -1,30 +1,24 @@
 """Ingestion wired: files that somebody sent, read in a process of their own, and files prepared on a cluster."""
 
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-import numpy as np
-
 from selfright.background import Deadline
-from selfright.domain.errors import InputError, UnreadableFile
-from selfright.domain.passages import Document, Origin
-from selfright.domain.ports import Embedder, Library, Tokenizer
+from selfright.domain.errors import UnreadableFile
+from selfright.domain.passages import Document
+from selfright.domain.ports import Library
 from selfright.ingest import ocr
 from selfright.ingest.files import FileLimits, SourceFile
-from selfright.ingest.pipeline import Known, Progress, Report, ingest
-from selfright.ingest.ray_cluster import Embed, Embedding, EmbeddingWriter, RayCluster
+from selfright.ingest.pipeline import Known
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.sandbox import Bounds, ReadDocument, decode_document, encode_document, read_apart
 from selfright.processes import receive, send
-from selfright.retrieval.preparing import embedder_languages, text_to_index
-from selfright.retrieval.stores.opening import open_store, words_first
-from selfright.wiring.models import make_embedder
-from selfright.wiring.open_index import OpenIndex
+from selfright.retrieval.stores.opening import words_first
 
 if TYPE_CHECKING:
     from selfright.domain.stores import Store
@@ -180,75 +174,3 @@ def _name_document(document: Document, library: Library, *, apart: bool) -> Docu
         elif there.collection == document.collection and there.source == document.source:
             return replace(document, id=name)
     return replace(document, id=free or own)
-
-
-_ENTRY = f"{__name__}:embedding_of"
-
-
-@dataclass(frozen=True, slots=True)
-class BulkTarget:
-    """An index to add to: where it is, and how its passages are prepared.
-
-    ``encoder`` names the embedder for the nodes, which make their own; ``entry`` is what they make it with.
-    """
-
-    location: str | Path
-    tokenizer: Tokenizer
-    embedder: Embedder
-    encoder: str
-    entry: str = _ENTRY
-
-
-def add_on(
-    ray: str,
-    index: OpenIndex,
-    paths: Sequence[Path],
-    collection: str,
-    progress: Progress | None,
-    origin: Origin,
-) -> Report:
-    """Reads, splits and indexes files, with their vectors made on the cluster at that address.
-
-    Raises ``InputError`` where nodes cannot make the index's embedder.
-    """
-    if index.embedder is None or index.overrides.embeddings is not None:
-        why = "has none" if index.embedder is None else "was given an object instead"
-        raise InputError(f"a cluster embeds with an embedder that the settings name, and this index {why}; add it here")
-    place = BulkTarget(index.settings.index, index.tokenizer, index.embedder, index.settings.embedder)
-    with RayCluster(ray) as cluster:
-        return add_to(cluster, place, paths, collection, progress, origin)
-
-
-def add_to(
-    cluster: RayCluster,
-    place: BulkTarget,
-    paths: Sequence[Path],
-    collection: str,
-    progress: Progress | None = None,
-    origin: Origin = "index",
-) -> Report:
-    """``ingest`` with the vectors made on ``cluster``, which has been entered; the same documents and passages.
-
-    Commits as it goes: broken off, the next run goes on behind the last commit.
-    """
-    languages = embedder_languages(place.embedder)
-    embedding = Embedding(
-        place.entry,
-        place.encoder,
-        here=lambda texts: np.asarray(place.embedder.embed(texts), dtype=np.float32),
-        text=text_to_index,
-        embeds=lambda passage: not languages or passage.language in languages,
-    )
-    with (
-        open_store(place.location, place.tokenizer, place.embedder, create=True) as store,
-        EmbeddingWriter(store, cluster, embedding) as writer,
-    ):
-        report = ingest(paths, writer, store, collection, progress, origin, cluster.batch)
-        writer.finish()
-    return report
-
-
-def embedding_of(encoder: str) -> Embed:
-    """A node's side: the same embedder again, on the one core that a task is given."""
-    embedder = make_embedder(encoder, threads=1)
-    return lambda texts: np.asarray(embedder.embed(texts), dtype=np.float32)
