@@ -22,10 +22,10 @@ _TOGETHER = re.compile(
     r"|다르|다른|달라|차이|비교|어느|관계|같이|함께|중(?:에|\s)",
     re.IGNORECASE,
 )
-_AND = re.compile(r",?\s+and\s+", re.IGNORECASE)
+_AND = re.compile(r"(?:,|(?<![\s,]))\s+and\s+", re.IGNORECASE)
 _WHAT_IS = re.compile(r"^what(?:['’]s|\s+(?:is|are))\s", re.IGNORECASE)
 _WITHIN = re.compile(r"\s(?:of|for|in|at|on)\s", re.IGNORECASE)
-_MARK = re.compile(r"[\s.?!]*$")
+_MARK = re.compile(r"(?<![\s.?!])[\s.?!]*$")
 
 _JOINT = re.compile(r"(?P<word>.*?[가-힣A-Za-z0-9]{2})(?P<joint>와|과|이?랑|하고|,)$")
 _ASKS = re.compile(r"(?:무엇|뭐|뭔|알려|알고|얼마|어떻게|어떤|언제|어디|몇|궁금|말해|설명|가르쳐|부탁|필요|좀)")
