@@ -1,4 +1,4 @@
-"""Writes what can be read off the code into ``docs/``: the command line's reference, and the pictures of the graphs.
+"""Writes what can be read off the code into ``docs/``: the command line's reference, and the presets.
 
 Usage: ``python scripts/generate_docs.py [--check]``. With ``--check`` nothing is written: stale pages are named, and
 the exit code is 1 when there are any.
@@ -16,6 +16,7 @@ CLI_PAGE = Path("docs/cli.md")
 GRAPHS_PAGE = Path("docs/turn.md")
 GRAPHS_BEGIN = "<!-- generated: graphs -->"
 GRAPHS_END = "<!-- end -->"
+DRAWN = ("full",)
 WIDTH = 100
 
 INTRODUCTION = """# The command line
@@ -81,8 +82,9 @@ def _pages() -> dict[Path, str]:
     from selfright.cli.main import cli
     from selfright.flow.presets import PRESETS
 
-    drawings = {name: mermaid(name) for name in PRESETS}
-    content = graphs(drawings, {name: preset.summary for name, preset in PRESETS.items()})
+    summaries = {name: preset.summary for name, preset in PRESETS.items()}
+    listed = "\n".join(f"- `{name}`: {summary}" for name, summary in summaries.items() if name not in DRAWN)
+    content = f"{listed}\n\n{graphs({name: mermaid(name) for name in DRAWN}, summaries)}"
     turn = with_region(_read(ROOT / GRAPHS_PAGE), GRAPHS_BEGIN, GRAPHS_END, content)
     return {CLI_PAGE: cli_page(cli, "selfright"), GRAPHS_PAGE: turn}
 
