@@ -4,8 +4,10 @@ Usage: ``python scripts/generate_docs.py [--check]``. With ``--check`` nothing i
 the exit code is 1 when there are any.
 """
 
+import copy
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -18,6 +20,7 @@ GRAPHS_BEGIN = "<!-- generated: graphs -->"
 GRAPHS_END = "<!-- end -->"
 DRAWN = ("full",)
 WIDTH = 100
+MANY = 5  # An option that reads the same in so many commands is explained once.
 
 INTRODUCTION = """# The command line
 
@@ -29,9 +32,15 @@ given (a file, a question) cannot be used; 2 a wrong command, option or setting;
 
 
 def cli_page(command: click.Command, name: str) -> str:
-    """The reference of a command and all below it, one section each, as ``--help`` shows it."""
-    sections = (f"## `{path}`\n\n```text\n{text}\n```\n" for path, text in _helps(command, name, None))
-    return "\n".join([INTRODUCTION, *sections])
+    """The reference of a command and all below it, one section each, as ``--help`` shows it.
+
+    Options that many commands share stand once, at the top; a section names those of its command.
+    """
+    contexts = list(_contexts(command, name, None))
+    counts = Counter(record for context in contexts for record in _records(context).values())
+    shared = {record for record, count in counts.items() if count >= MANY}
+    sections = [f"## `{context.command_path}`\n\n```text\n{_help(context, shared)}\n```\n" for context in contexts]
+    return "\n".join([INTRODUCTION, *_explained(contexts, shared), *sections])
 
 
 def graphs(drawings: Mapping[str, str], summaries: Mapping[str, str]) -> str:
@@ -89,16 +98,43 @@ def _pages() -> dict[Path, str]:
     return {CLI_PAGE: cli_page(cli, "selfright"), GRAPHS_PAGE: turn}
 
 
-def _helps(command: click.Command, name: str, parent: click.Context | None) -> Iterator[tuple[str, str]]:
+def _contexts(command: click.Command, name: str, parent: click.Context | None) -> Iterator[click.Context]:
     settings = {**command.context_settings, "terminal_width": WIDTH, "max_content_width": WIDTH}
     context = click.Context(command, info_name=name, parent=parent, **settings)
     if command.hidden:
         return
-    yield context.command_path, "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+    yield context
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
             if found := command.get_command(context, child):
-                yield from _helps(found, child, context)
+                yield from _contexts(found, child, context)
+
+
+def _records(context: click.Context) -> dict[str, tuple[str, str]]:
+    """The options of a command by name, as its help shows them."""
+    found = ((option.name or "", option.get_help_record(context)) for option in context.command.get_params(context))
+    return {name: record for name, record in found if record}
+
+
+def _help(context: click.Context, shared: set[tuple[str, str]]) -> str:
+    """The help of a command, with the names alone of the options that are shared."""
+    names = {name: record for name, record in _records(context).items() if record in shared}
+    command = copy.copy(context.command)
+    command.params = [option for option in command.params if option.name not in names]
+    helping = command.get_help_option(context)
+    if helping and names.pop(helping.name or "", None):
+        command.add_help_option = False
+    also = [record[0].split()[0] for record in names.values()]
+    text = command.get_help(context) + (f"\n\nAlso: {', '.join(also)}." if also else "")
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def _explained(contexts: list[click.Context], shared: set[tuple[str, str]]) -> Iterator[str]:
+    """What the shared options mean, in the order in which they come up."""
+    seen = dict.fromkeys(record for context in contexts for record in _records(context).values() if record in shared)
+    if seen:
+        lines = "\n".join(f"- `{option}`: {text}" for option, text in seen)
+        yield f"Options that many commands have, and that are only named below:\n\n{lines}\n"
 
 
 def _graph(drawing: str, names: list[str], summaries: Mapping[str, str]) -> str:

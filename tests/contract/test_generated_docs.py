@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import pytest
 
-from scripts.generate_docs import WIDTH, cli_page, graphs, stale, with_region
+from scripts.generate_docs import MANY, WIDTH, cli_page, graphs, stale, with_region
 
 
 @click.group()
@@ -40,6 +40,17 @@ def test_the_reference_covers_every_command_but_hidden_ones() -> None:
     assert "Usage: tool shelf add [OPTIONS] TITLE" in page
     assert "[default: 1]" in page
     assert "Not for the reference" not in page
+
+
+def test_an_option_that_many_commands_share_is_explained_once() -> None:
+    group = click.Group("box")
+    for number in range(MANY):
+        option = click.Option(["--where"], metavar="DIR", help="Which folder.")
+        group.add_command(click.Command(f"c{number}", params=[option], help="Do it."))
+    page = cli_page(group, "box")
+    assert page.count("Which folder.") == 1
+    assert "- `--where DIR`: Which folder." in page
+    assert page.count("Also: --where.") == MANY
 
 
 def test_the_reference_does_not_depend_on_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
