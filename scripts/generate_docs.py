@@ -117,7 +117,7 @@ def _records(context: click.Context) -> dict[str, tuple[str, str]]:
 
 
 def _help(context: click.Context, shared: set[tuple[str, str]]) -> str:
-    """The help of a command, with the names alone of the options that are shared."""
+    """The help of a command, with the names alone of shared options; commands of a group have their own sections."""
     names = {name: record for name, record in _records(context).items() if record in shared}
     command = copy.copy(context.command)
     command.params = [option for option in command.params if option.name not in names]
@@ -125,8 +125,10 @@ def _help(context: click.Context, shared: set[tuple[str, str]]) -> str:
     if helping and names.pop(helping.name or "", None):
         command.add_help_option = False
     also = [record[0].split()[0] for record in names.values()]
-    text = command.get_help(context) + (f"\n\nAlso: {', '.join(also)}." if also else "")
-    return "\n".join(line.rstrip() for line in text.splitlines())
+    text = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+    if context.parent:
+        text = text.partition("\n\nCommands:\n")[0]
+    return text + (f"\n\nAlso: {', '.join(also)}." if also else "")
 
 
 def _explained(contexts: list[click.Context], shared: set[tuple[str, str]]) -> Iterator[str]:
