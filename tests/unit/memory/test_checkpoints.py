@@ -4,9 +4,7 @@ import dataclasses
 import random
 import subprocess
 from collections.abc import Iterator
-from enum import Enum
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import ormsgpack
 import pytest
@@ -18,31 +16,12 @@ from selfright.domain.judgements import Evaluation, Verdict
 from selfright.domain.passages import Hit, Ranked, Strip
 from selfright.flow.state import AgentState
 from selfright.memory.checkpoints import RECORDS, restore, serializer
-
-FLOATS = (0.0, 1.0, 0.25, 1 / 3)
-WORDS = ("", "d1", "한국어 문장", "a\nb", "🦉", "\0")
-
-
-def made(hint: Any, chance: random.Random) -> Any:
-    """A value of an annotation's type, parts and all."""
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        return chance.choice(parts)
-    if origin in (Union, UnionType, Annotated):
-        return made(parts[0] if origin is Annotated else chance.choice(parts), chance)
-    if origin is not None:
-        return origin(made(parts[0], chance) for _ in range(chance.randrange(4)))
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return chance.choice(list(hint))
-    if dataclasses.is_dataclass(hint) or hasattr(hint, "_fields"):
-        return hint(**{name: made(part, chance) for name, part in get_type_hints(hint).items()})
-    simple = {str: WORDS, float: FLOATS, int: (0, -1, 2**40), bool: (True, False), type(None): (None,)}
-    return chance.choice(simple[hint])
+from tests.support.random_values import typed, value_of
 
 
 def state_of(chance: random.Random) -> dict[str, Any]:
     hints = get_type_hints(AgentState, include_extras=True)
-    return {name: made(hint, chance) for name, hint in hints.items() if chance.random() < 0.9}
+    return {name: value_of(hint, chance) for name, hint in hints.items() if chance.random() < 0.9}
 
 
 STATES = st.integers(0, 2**32).map(lambda seed: state_of(random.Random(seed)))
@@ -51,17 +30,6 @@ PLAIN = {str, int, float, bool, type(None)}
 
 def there_and_back(value: Any) -> Any:
     return restore(serializer().loads_typed(serializer().dumps_typed(value)))
-
-
-def typed(value: Any) -> Any:
-    """The value with the type of every part, for a named tuple equals a tuple and a string enumeration a string."""
-    if isinstance(value, dict):
-        return {key: typed(part) for key, part in value.items()}
-    if dataclasses.is_dataclass(value):
-        return type(value), [typed(getattr(value, field.name)) for field in dataclasses.fields(value)]
-    if isinstance(value, tuple | list):
-        return type(value), [typed(part) for part in value]
-    return type(value), value
 
 
 def mentioned(hint: Any, seen: set[type]) -> Iterator[type]:
