@@ -1,8 +1,11 @@
 """A question in one language over documents in the other: found, graded, answered in their words, said to be so."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from selfright import Selfright
+from tests.support.folders import opened_over
 
 DOCUMENTS = {
     "lamp.md": "# Dunmore lighthouse\n\nThe lamp of the Dunmore lighthouse is replaced every 90 days by its keeper.",
@@ -16,13 +19,9 @@ DOCUMENTS = {
 
 
 @pytest.fixture(scope="module")
-def selfright(tmp_path_factory: pytest.TempPathFactory) -> Selfright:
-    folder = tmp_path_factory.mktemp("across")
-    for name, text in DOCUMENTS.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    opened = Selfright.open(folder / "index", home=folder / "home")
-    opened.add([folder / name for name in DOCUMENTS])
-    return opened
+def selfright(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Selfright]:
+    with opened_over(tmp_path_factory.mktemp("across"), DOCUMENTS) as selfright:
+        yield selfright
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_what_nobody_says_in_either_language_is_refused(selfright: Selfright) ->
         assert selfright.ask(question).abstained
 
 
-KOREAN_HANDBOOK = {
+HANDBOOK = {
     "leave": "직원은 해마다 15일의 휴가를 쓸 수 있습니다. 휴가는 2주 전에 신청합니다.",
     "illness": "직원이 아프면 첫날 아침에 팀장에게 알립니다. 사흘이 넘으면 진단서를 냅니다.",
     "travel": "직원의 출장은 팀장이 승인합니다. 출장비는 돌아온 뒤 열흘 안에 정산합니다.",
@@ -87,8 +86,6 @@ KOREAN_HANDBOOK = {
     "hiring": "회사는 지원자를 추천한 직원에게 상금을 줍니다.",
     "meetings": "회사 회의는 한 시간을 넘기지 않습니다.",
     "health": "회사는 직원의 건강 검진을 해마다 지원합니다.",
-}
-ENGLISH_HANDBOOK = {
     "parental": "Parental leave lasts sixteen weeks with full pay for every new mother or father.",
     "moving": "We pay up to 3,000 euros when somebody moves house to join an office.",
     "pets": "Dogs may come to the office on Fridays if nobody in the room objects.",
@@ -97,13 +94,11 @@ ENGLISH_HANDBOOK = {
 
 
 @pytest.fixture(scope="module")
-def handbook(tmp_path_factory: pytest.TempPathFactory) -> Selfright:
-    folder = tmp_path_factory.mktemp("handbook")
-    for name, text in {**KOREAN_HANDBOOK, **ENGLISH_HANDBOOK}.items():
-        (folder / f"{name}.md").write_text(text, encoding="utf-8")
-    opened = Selfright.open(folder / "index", home=folder / "home")
-    opened.add(sorted(folder.glob("*.md")))
-    return opened
+def handbook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Selfright]:
+    with opened_over(
+        tmp_path_factory.mktemp("handbook"), {f"{name}.md": text for name, text in HANDBOOK.items()}
+    ) as selfright:
+        yield selfright
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from selfright import Answer, DraftWithdrawn, Message, Selfright, TurnFinished
 from selfright.domain.chat import Job
 from selfright.domain.judgements import StopReason
+from tests.support.folders import opened_over
 from tests.support.llm import EVALUATION, is_job
 from tests.support.scripted.rules import Rule
 from tests.support.scripted.server import ScriptedServer
@@ -28,12 +29,9 @@ def judged(quality: str, score: float = 0.9) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("fxstore")
-    for name, text in DOCUMENTS.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    with Selfright.open(folder / "index", embedder="none") as selfright:
-        selfright.add([folder / name for name in DOCUMENTS])
-    return folder / "index"
+    place = tmp_path_factory.mktemp("fxstore")
+    with opened_over(place, DOCUMENTS, embedder="none"):
+        return place / "index"
 
 
 AS_SET: dict[str, Any] = {"llm_judging": "always", "citation_style": "source"}

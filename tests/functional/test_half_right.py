@@ -7,6 +7,7 @@ import pytest
 
 from selfright import Answer, Selfright
 from selfright.domain.chat import Job
+from tests.support.folders import opened_over
 from tests.support.llm import EVALUATION, is_job
 from tests.support.scripted.requests import Request
 from tests.support.scripted.rules import Plain, Rule
@@ -35,11 +36,8 @@ HALVES = {
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("half-right")
-    for name, text in DOCUMENTS.items():
-        (place / name).write_text(text, encoding="utf-8")
-    with Selfright.open(place / "index", home=place / "home") as selfright:
-        selfright.add([place / name for name in DOCUMENTS])
-    return place
+    with opened_over(place, DOCUMENTS):
+        return place
 
 
 def ask(index: Path, question: str, rules: Sequence[Rule], preset: str) -> Answer:

@@ -11,6 +11,7 @@ from selfright import Selfright
 from selfright.cli.main import main
 from selfright.domain.errors import InputError, SettingsError, UnknownName
 from selfright.domain.judgements import StopReason
+from tests.support.folders import opened_over
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 SUPPORT = "support_desk:PACK"
@@ -25,12 +26,7 @@ DOCUMENTS = {
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Selfright]:
     """A small index, and the support desk's pack from the documentation."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    documents = tmp_path / "documents"
-    documents.mkdir()
-    for name, text in DOCUMENTS.items():
-        (documents / name).write_text(text, encoding="utf-8")
-    with Selfright.open(tmp_path / "index", embedder="none", pack=SUPPORT) as selfright:
-        selfright.add([documents])
+    with opened_over(tmp_path, DOCUMENTS, embedder="none", pack=SUPPORT) as selfright:
         yield selfright
 
 
@@ -195,12 +191,7 @@ CLINIC = {
 
 @pytest.fixture
 def clinic(tmp_path: Path) -> Iterator[Selfright]:
-    documents = tmp_path / "clinic"
-    documents.mkdir()
-    for name, text in CLINIC.items():
-        (documents / name).write_text(text, encoding="utf-8")
-    with Selfright.open(tmp_path / "index", pack="medical", home=tmp_path / "home") as selfright:
-        selfright.add([documents])
+    with opened_over(tmp_path, CLINIC, pack="medical") as selfright:
         yield selfright
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from selfright import Selfright
 from selfright.domain.judgements import StopReason
+from tests.support.folders import opened_over
 
 KETTLE = """# Kettle
 
@@ -27,11 +27,7 @@ KETTLE_KO = """# 주전자
     ],
 )
 def test_fewer_words_come_from_the_conversation(tmp_path: Path, question: str, shorter: str) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "kettle.md").write_text(KETTLE, encoding="utf-8")
-    (tmp_path / "docs" / "주전자.md").write_text(KETTLE_KO, encoding="utf-8")
-    with Selfright.open(tmp_path / "index", home=tmp_path / "home", embedder="none") as selfright:
-        selfright.add([tmp_path / "docs"])
+    with opened_over(tmp_path, {"kettle.md": KETTLE, "주전자.md": KETTLE_KO}, embedder="none") as selfright:
         first = selfright.ask(question, session="s", user="kim")
         again = selfright.ask(shorter, session="s", user="kim")
         assert not first.abstained
@@ -48,9 +44,7 @@ def test_fewer_words_come_from_the_conversation(tmp_path: Path, question: str, s
 
 
 def test_nobody_elses_answer_is_said_again(tmp_path: Path) -> None:
-    (tmp_path / "kettle.md").write_text(KETTLE, encoding="utf-8")
-    with Selfright.open(tmp_path / "index", home=tmp_path / "home", embedder="none") as selfright:
-        selfright.add([tmp_path / "kettle.md"])
+    with opened_over(tmp_path, {"kettle.md": KETTLE}, embedder="none") as selfright:
         selfright.ask("How is limescale in the kettle removed?", session="s", user="kim")
         other = selfright.ask("say that more simply", session="s", user="lee")
         assert not other.citations

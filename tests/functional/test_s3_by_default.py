@@ -7,6 +7,7 @@ import pytest
 
 from selfright import Selfright
 from selfright.domain.judgements import AnswerQuality
+from tests.support.folders import opened_over
 
 QUESTION = "당뇨병 환자에게 메트포르민의 부작용은 무엇인가요?"
 USE = """# 메트포르민
@@ -22,10 +23,7 @@ EFFECTS = """# 당뇨약의 이상 반응
 
 @pytest.fixture(params=[(USE,), (USE, EFFECTS)], ids=["without the effects", "with them"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Selfright, int]]:
-    for number, text in enumerate(request.param):
-        (tmp_path / f"{number}.md").write_text(text, encoding="utf-8")
-    with Selfright.open(tmp_path / "index") as selfright:
-        selfright.add([tmp_path])
+    with opened_over(tmp_path, {f"{n}.md": text for n, text in enumerate(request.param)}) as selfright:
         yield selfright, len(request.param)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from selfright import Selfright
+from tests.support.folders import opened_over
 
 DOCUMENTS = {
     "releases.md": """# Releases of the Marlow editor
@@ -99,12 +100,7 @@ chains can be inspected. A mooring costs 28 pounds for every metre of the boat's
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Selfright]:
-    place = tmp_path_factory.mktemp("short")
-    (place / "documents").mkdir()
-    for name, text in DOCUMENTS.items():
-        (place / "documents" / name).write_text(text, encoding="utf-8")
-    with Selfright.open(place / "index") as selfright:
-        selfright.add(place / "documents")
+    with opened_over(tmp_path_factory.mktemp("short"), DOCUMENTS) as selfright:
         yield selfright
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from selfright import Selfright
+from tests.support.folders import opened_over
 
 DOCUMENTS = {
     "leave.md": """# 휴가 규정
@@ -44,12 +45,7 @@ ABSENT = (
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Selfright]:
-    place = tmp_path_factory.mktemp("small")
-    (place / "documents").mkdir()
-    for name, text in DOCUMENTS.items():
-        (place / "documents" / name).write_text(text, encoding="utf-8")
-    with Selfright.open(place / "index") as selfright:
-        selfright.add([place / "documents"])
+    with opened_over(tmp_path_factory.mktemp("small"), DOCUMENTS) as selfright:
         yield selfright
 
 

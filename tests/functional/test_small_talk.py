@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from selfright import Answer, Selfright
+from tests.support.folders import opened_over
 
 HUTS = """# Tarn Hut
 
@@ -27,11 +28,7 @@ COURSES = """# 환불 규정
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Selfright]:
-    folder = tmp_path_factory.mktemp("talk")
-    (folder / "huts.md").write_text(HUTS, encoding="utf-8")
-    (folder / "강의.md").write_text(COURSES, encoding="utf-8")
-    with Selfright.open(folder / "index", home=folder / "home") as selfright:
-        selfright.add([folder / "huts.md", folder / "강의.md"])
+    with opened_over(tmp_path_factory.mktemp("talk"), {"huts.md": HUTS, "강의.md": COURSES}) as selfright:
         yield selfright
 
 

@@ -1,11 +1,16 @@
-"""Folders of files: written from keywords, and changed at random by a machine that others build upon."""
+"""Folders of files: written from keywords, indexed, and changed at random by a machine that others build upon."""
 
 import shutil
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
+
+from selfright import Selfright
 
 _FILES = st.sampled_from([f"{top}/{name}" for top in ("a", "b", "a/sub", "b/sub") for name in ("README.md", "x.md")])
 
@@ -18,6 +23,16 @@ def folder(root: Path, **files: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return root
+
+
+@contextmanager
+def opened_over(place: Path, documents: Mapping[str, str], **settings: Any) -> Iterator[Selfright]:
+    """Selfright over an index of these documents; they, the ``index`` and the ``home`` are in ``place``."""
+    for name, text in documents.items():
+        (place / name).write_text(text, encoding="utf-8")
+    with Selfright.open(place / "index", home=place / "home", **settings) as selfright:
+        selfright.add([place / name for name in documents])
+        yield selfright
 
 
 class ChangingFolder(RuleBasedStateMachine):
