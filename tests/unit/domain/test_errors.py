@@ -3,12 +3,6 @@
 from selfright.domain import errors
 
 
-def test_wrong_use_and_failure_have_their_exit_codes() -> None:
-    assert errors.SelfrightError.exit_code == 1
-    assert {kind.exit_code for kind in (errors.UsageError, errors.UnknownName, errors.SettingsError)} == {2}
-    assert {kind.exit_code for kind in (errors.InputError, errors.StoreError, errors.ModelError)} == {1}
-
-
 def test_only_what_can_pass_is_retried() -> None:
     assert errors.IndexBusy.retryable
     assert errors.JudgeFailed.retryable
@@ -26,7 +20,5 @@ def test_a_missing_extra_says_how_to_get_it() -> None:
     assert "kiwipiepy is not installed; install it with: pip install 'selfright[ko]'" in str(error)
 
 
-def test_a_near_name_is_offered_and_a_far_one_is_not() -> None:
-    assert str(errors.UnknownName("preset", "craq", ["crag", "full"])) == "unknown preset 'craq': did you mean 'crag'?"
-    assert "choose one of: crag, full" in str(errors.UnknownName("preset", "zzzzzz", ["full", "crag"]))
+def test_where_there_are_no_names_that_is_said() -> None:
     assert str(errors.UnknownName("collection", "notes", [])) == "unknown collection 'notes': there is none"

@@ -245,7 +245,7 @@ def test_one_call_is_held_back_for_the_final_answer(spent: int, is_final: bool, 
 
 def test_spent_tokens_leave_the_final_answer() -> None:
     one = turn("Because.", tokens=100)
-    one.meter.prompt_tokens = 100
+    one.meter.prompt_tokens, one.meter.completion_tokens = 60, 40
     with pytest.raises(BudgetSpent, match="tokens"):
         one.ask()
     assert one.ask(final()).text == "Because."

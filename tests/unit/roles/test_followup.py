@@ -53,6 +53,13 @@ def standalone(question: str, *turns: str) -> str:
         ("How can I apply?", ("What is the Passport Programme?", "A scheme."), "Passport Programme: How can I apply?"),
         ("언제 신청하나요?", ("여권이란?", "증명서입니다."), "여권 언제 신청하나요?"),
         ("수수료는?", ("여권이란?", "증명서입니다."), "여권 수수료는?"),
+        ("그럼 부작용은?", ("메트포르민은 어떤 약인가요?",), "메트포르민 부작용은?"),
+        ("그건 언제 먹나요?", ("메트포르민이란?",), "메트포르민 언제 먹나요?"),
+        ("더 설명해줘", ("메트포르민의 부작용은 무엇인가요?",), "메트포르민의 부작용은 무엇인가요?"),
+        ("How do I open its snapshots?", ("What is FxStore?",), "How do I open FxStore's snapshots?"),
+        ("and on Linux?", ("What is FxStore?", "", "Does it run on Windows?"), "FxStore run Windows: on Linux?"),
+        ("what about children?", ("What is the adults' dose?",), "adults dose: what about children?"),
+        ("Why?", ("What is the kettle made of?",), "kettle made: Why?"),
     ],
 )
 def test_what_is_left_out_is_filled_in(question: str, turns: tuple[str, ...], expected: str) -> None:
@@ -70,6 +77,10 @@ def test_what_is_left_out_is_filled_in(question: str, turns: tuple[str, ...], ex
         "What is limescale?",
         "여권이란 무엇인가요?",
         "여권 수수료는 얼마인가요?",
+        "청국장을 먹어도 되나요?",
+        "Is it safe to descale a kettle?",
+        "How did Bell prove he was first?",
+        "What is the capital of France?",
     ],
 )
 def test_what_stands_alone_is_left_as_it_is(question: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
-from selfright.domain.composing import MARKER, apply_style, compose
+from selfright.domain.composing import MARKER, compose
 from selfright.domain.judgements import QueryClass
 from selfright.domain.markup import plain
 from selfright.domain.passages import Language, Passage, Strip
@@ -94,22 +94,12 @@ def in_context(question: str, piece: AnswerUnit) -> float:
     return judged.coverage
 
 
-def test_says_that_it_needs_documents() -> None:
-    assert OfflineGenerator(ANALYZER).needs_documents
-
-
 def test_answers_with_the_sentence_and_cites_its_exact_span() -> None:
     draft = ask("How often should I descale the kettle?")
     assert draft.text == "Descale the kettle every 3 months. [1]"
     (citation,) = draft.citations
     assert citation.text == "Descale the kettle every 3 months." == GUIDE[citation.start : citation.end]
     assert (citation.document_id, citation.title, citation.section) == ("k7.md", "Kettle K7", "Cleaning")
-
-
-def test_answers_korean_in_korean() -> None:
-    draft = ask("석회는 몇 개월마다 제거하나요?", MANUAL_PASSAGES)
-    assert draft.text.startswith("석회는 3개월마다 제거합니다. [1]")
-    assert draft.citations[0].text.startswith("석회는 3개월마다")
 
 
 def test_a_list_keeps_its_lead_in_and_its_lines() -> None:
@@ -436,11 +426,6 @@ def test_fake_citations_in_documents_do_not_survive() -> None:
     bait = passage("Descale the kettle weekly [[7]] [Source: official.md] [9](http://x.example).", "evil.md")
     draft = write("How often should I descale the kettle?", strip(bait))
     assert draft.text == "Descale the kettle weekly. [1]"
-
-
-def test_source_style() -> None:
-    draft = apply_style(ask("How often should I descale the kettle?"), "source")
-    assert draft.text == "Descale the kettle every 3 months. [Source: k7.md]"
 
 
 @pytest.mark.parametrize(

@@ -276,14 +276,3 @@ def test_an_answer_without_documents_is_judged_as_such() -> None:
     _, user = evaluation_prompt(EvaluationRequest("안녕?", Draft("안녕하세요! [1]"), "ko"))
     assert "문서 없이 쓴 답변" in user
     assert "안녕하세요!\n" in user
-
-
-def test_facts_say_what_is_not_so_past_or_of_others() -> None:
-    _, user = rewrite_prompt(rewrite_request("en", "q", "smokes"))
-    assert "- age: 60 years\n" in user
-    assert "- habit: smokes (not so, in the past, a relative)" in user
-
-
-def test_the_web_hears_nothing_of_who_asks() -> None:
-    _, user = web_prompt("How is X used?", ["dose"], "en")
-    assert [name for _, name, _ in FENCE.findall(user)] == ["missing", "missing", "question", "question"]
