@@ -15,10 +15,12 @@ from selfright import Selfright
 from selfright.domain.chat import Job
 from selfright.evals.models.checking import Question, plan_calls, probes
 from selfright.evals.models.report import JobReport
+from selfright.llm.local import backend
 from selfright.llm.structured import FILE, ModelChecks
 from selfright.settings import load_settings
 from selfright.wiring.models import Models
 from tests.functional.conftest import Cli
+from tests.support.gguf import header
 from tests.support.llm import EVALUATION, QUESTION, is_job, rules, write_index
 from tests.support.scripted.requests import Request
 from tests.support.scripted.rules import Plain, Rule
@@ -225,6 +227,22 @@ def test_a_check_counts_where_a_service_runs_already(tmp_path: Path) -> None:
     (name,) = set(models.names.values())
     ModelChecks(tmp_path / FILE).keep(name, {"jobs": {"grade": {"may": False}}})
     assert models.worse == {Job.GRADE, Job.STRIPS}
+
+
+def test_a_small_file_is_asked_for_nothing_until_a_check_finds_it_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "small.gguf"
+    file.write_bytes(header())
+    settings = load_settings({"home": tmp_path, "llm": f"local:{file}"})
+    models = Models(settings)
+    assert models.worse == frozenset(Job)
+    (name,) = set(models.names.values())
+    ModelChecks(tmp_path / FILE).keep(name, {"jobs": {"answer": {"may": True}, "grade": {"may": False}}})
+    assert models.worse == {Job.GRADE, Job.STRIPS}
+    (tmp_path / FILE).unlink()
+    monkeypatch.setattr(backend, "SMALL", 10)
+    assert Models(settings).worse == frozenset()
 
 
 def test_a_model_that_writes_badly_writes_only_where_nothing_is_judged_or_it_is_wanted(tmp_path: Path) -> None:

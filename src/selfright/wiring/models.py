@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from selfright.llm.backend import Backend, Mode, RawReply
     from selfright.llm.calling import CallPolicy
-    from selfright.llm.structured import Capabilities
+    from selfright.llm.structured import Capabilities, ModelChecks
     from selfright.models.reader import PairViews
     from selfright.resilience import Breaker
     from selfright.telemetry.taps import ModelReply, Tap
@@ -65,13 +65,16 @@ class Models:
 
     @property
     def worse(self) -> frozenset[Job]:
-        """The jobs in which a check found that the offline role does as well; a check may be made at any time."""
+        """The jobs in which a check found that the offline role does as well; a check may be made at any time.
+
+        Until then, a small model of this machine is asked for nothing, for such models were found to be worse.
+        """
         if not self.names:
             return frozenset()
         from selfright.llm.structured import FILE, ModelChecks
 
         checks = ModelChecks(self._settings.home / FILE)
-        found = {name: checks.worse(name) for name in set(self.names.values())}
+        found = {one.name: _worse(one, checks) for one in self._by_job.values() if one is not None}
         return frozenset(Job(job) for job, name in self.names.items() if job in found[name])
 
     def backend(self, job: Job) -> "Backend | None":
@@ -128,6 +131,12 @@ class Models:
 
         policy = CallPolicy(self._settings.llm_timeout_s, self._settings.llm_attempts)
         return policy, defaultdict(Breaker), Capabilities(self._settings.home / _CAPABILITIES)
+
+
+def _worse(backend: "Backend", checks: "ModelChecks") -> frozenset[Job]:
+    if checks.find_check(backend.name):
+        return checks.worse(backend.name)
+    return frozenset(Job) if getattr(backend, "is_small", False) else frozenset()  # only what runs here says so
 
 
 def _wrap_model(model: "BaseChatModel") -> "Backend":

@@ -31,16 +31,24 @@ _TIMES, _LOOP_KEY, _LOOP_LENGTH, _LONGEST_LOOP = 3, 24, 120, 600  # characters
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy stands between us and ourselves
 
 
+SMALL = 2_000_000_000
+"""Bytes of weights. Over real documentation a model of 1.1 GB (1.5 billion parameters in 4 bits) is right on 8 of 18
+questions, the quotation on 13; its yes or no to whether an answer answers turns as many right answers down as wrong
+ones."""
+
+
 class LocalBackend:
     """One model file, loaded at the first call and shared by all that name it; ``close`` gives it back.
 
     Prompts that are longer than it reads are cut where data stands in them. Objects are held to their schema by
-    grammar, with lists and texts of bounded length; what numbers and texts say stays the model's own.
+    grammar, with lists and texts of bounded length; what numbers and texts say stays the model's own. ``is_small``:
+    models of its size were found to do worse at every job than the offline roles.
     """
 
     def __init__(self, name: str, plan: Plan) -> None:
         self.name = self.provider = name
         self.context = plan.context
+        self.is_small = plan.file.size < SMALL
         self.running = borrow(plan)
         self._return = weakref.finalize(self, give_back, self.running)
         self._inner: OpenAIBackend | None = None
