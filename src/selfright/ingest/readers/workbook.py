@@ -2,7 +2,8 @@
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import takewhile
 
 from lxml.etree import _Element
 
@@ -16,7 +17,6 @@ _CURRENCY = {  # that workbooks name by number, too
     **{"7": '"$"#,##0.00_);("$"#,##0.00)', "8": '"$"#,##0.00_);("$"#,##0.00)', "43": '#,##0.00_);(#,##0.00);"-"'},
     **{"42": '"$"#,##0_);"$"(#,##0);"$-"', "44": '"$"#,##0.00_);"$"(#,##0.00);"$-"'},
 }
-_Piece = tuple[str, str]
 _BUILT_IN = {  # formats of dates that workbooks name by number only
     # Where the date of the reader's country is meant, the one that every country reads.
     **dict.fromkeys([*("14", "27", "28", "29", "30", "31", "34", "35", "36"), *map(str, range(50, 59))], "yyyy-mm-dd"),
@@ -30,11 +30,14 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _LAST_DAY = 2_958_466
-_DAYS = "월화수목금토일"
-_PARTS = {
-    **{"y": "%y", "yy": "%y", "yyy": "%Y", "yyyy": "%Y", "mm": "%m", "mmm": "%b", "mmmm": "%B", "dd": "%d"},
-    **{"ddd": "%a", "dddd": "%A", "hh": "%H", "ii": "%I", "nn": "%M", "ss": "%S"},
+_SHOWN = {  # ``n`` minutes, ``i`` hours to twelve
+    **{"y": "{0:%y}", "yy": "{0:%y}", "yyy": "{0:%Y}", "yyyy": "{0:%Y}"},
+    **{"m": "{0.month}", "m월": "{0.month}월", "mm": "{0:%m}", "mmm": "{0:%b}", "mmmm": "{0:%B}"},
+    **{"d": "{0.day}", "dd": "{0:%d}", "ddd": "{0:%a}", "dddd": "{0:%A}", "aaa": "{day}", "aaaa": "{day}요일"},
+    **{"h": "{0.hour}", "hh": "{0:%H}", "i": "{hour}", "ii": "{0:%I}", "n": "{0.minute}", "nn": "{0:%M}"},
+    **{"s": "{0.second}", "ss": "{0:%S}", "am/pm": "{0:%p}", "a/p": "{half}", "오전/오후": "{korean_half}"},
 }
+_KOREAN = {"ddd": "aaa", "dddd": "aaaa", "am/pm": "오전/오후", "mmm": "m", "mmmm": "m월"}
 _BARE_SIGNS = re.compile(r'("[^"]*"|\[[^\]]*\]|\\.|_.|\*.)|([^\x00-\x7f]+)')
 
 
@@ -71,7 +74,7 @@ def change(parts: dict[str, _Element]) -> dict[str, int]:
     return {name: count for name, count in missing.items() if count}
 
 
-def _formats(styles: _Element) -> tuple[dict[str, Sequence[_Piece]], str]:
+def _formats(styles: _Element) -> tuple[dict[str, str], str]:
     """The formats of dates by the number that cells name them with, and such a number for no format."""
     codes: dict[str, str] = {}
     for entry in styles.iter(f"{_X}numFmt"):
@@ -90,19 +93,19 @@ def _formats(styles: _Element) -> tuple[dict[str, Sequence[_Piece]], str]:
     found = {}
     for number, style in enumerate(cells.iterchildren(f"{_X}xf")):
         of = style.get("numFmtId") or ""
-        if pieces := _date_format(codes.get(of) or _BUILT_IN.get(of, "")):
-            found[str(number)] = pieces
+        if template := _template(codes.get(of) or _BUILT_IN.get(of, "")):
+            found[str(number)] = template
     general = str(sum(1 for _ in cells.iterchildren(f"{_X}xf")))
     cells.append(cells.makeelement(f"{_X}xf", {"numFmtId": "0"}))
     return found, general
 
 
-def _write_dates(sheet: _Element, dates: Mapping[str, Sequence[_Piece]], general: str, since_1904: bool) -> None:
+def _write_dates(sheet: _Element, dates: Mapping[str, str], general: str, since_1904: bool) -> None:
     for cell in sheet.iter(_CELL):
-        pieces = dates.get(cell.get("s") or "0")
-        value = cell.find(_VALUE) if pieces and cell.get("t", "n") == "n" else None
-        text = _format_date(pieces, value.text or "", since_1904) if pieces and value is not None else ""
-        if value is not None and text:
+        template, value = dates.get(cell.get("s") or "0"), cell.find(_VALUE)
+        if template is None or value is None or cell.get("t", "n") != "n":
+            continue
+        if text := _format_date(template, value.text or "", since_1904):
             value.text = text
             cell.set("t", "str")
             cell.set("s", general)
@@ -118,46 +121,33 @@ def _has_no_value(formula: _Element) -> bool:
     return not is_hidden and (value is None or not (value.text or "").strip())
 
 
-def _date_format(code: str) -> Sequence[_Piece] | None:
-    """The pieces of a number format for dates, kinds and letters; None where it is for something else.
+def _template(code: str) -> str:
+    """A number format for dates as one of Python's; empty where it is for something else.
 
-    None also for what the library shows well: elapsed hours, parts of seconds, and dates as each country writes them.
+    Empty also for what the library shows well: elapsed hours, parts of seconds, and dates as each country writes them.
     """
-    pieces: list[_Piece] = []
-    is_korean = False
-    for match in _TOKEN.finditer(code):
-        kind = match.lastgroup or ""
-        if match["left"]:
-            return None
-        if match["other"] == ";":
-            break
-        if kind in ("half", "part"):
-            pieces.append((kind, match[kind].lower()))
-        elif kind == "place":
-            is_korean |= match["place"].lower().endswith("412") or match["place"].lower().startswith("ko")
-            pieces.append(("text", match["sign"]))
-        elif kind:
-            pieces.append(("text", match[kind]))
-    if all(kind == "text" for kind, _ in pieces):
-        return None
-    has_half = any(kind == "half" for kind, _ in pieces)
-    return [_settle(pieces, number, is_korean, has_half) for number in range(len(pieces))]
+    tokens = list(takewhile(lambda token: token["other"] != ";", _TOKEN.finditer(code)))
+    parts = [(token["part"] or token["half"] or "").lower() for token in tokens]
+    places = [(token["place"] or "").lower() for token in tokens]
+    if any(token["left"] for token in tokens) or not any(parts):
+        return ""
+    is_korean = any(place.endswith("412") or place.startswith("ko") for place in places)
+    has_half = any("/" in part for part in parts)
+    dates = ["" if "/" in part else part for part in parts]
+    template = ""
+    for n, (token, part) in enumerate(zip(tokens, parts, strict=True)):
+        if part in ("m", "mm") and ("".join(dates[:n])[-1:] == "h" or "".join(dates[n + 1 :])[:1] == "s"):
+            letters = part.replace("m", "n")
+        elif part[:1] == "h" and has_half:
+            letters = part.replace("h", "i")
+        else:
+            letters = _KOREAN.get(part, part) if is_korean else part
+        said = token["quoted"] or token["escaped"] or token["sign"] or token["other"] or ""
+        template += _SHOWN.get(letters) or _SHOWN.get(letters[:1] * 2) or said.replace("{", "{{").replace("}", "}}")
+    return template
 
 
-def _settle(pieces: Sequence[_Piece], number: int, is_korean: bool, has_half: bool) -> _Piece:
-    """A piece whose letters mean one thing: ``n`` minutes, ``i`` hours to twelve, ``a`` days in Korean."""
-    kind, letters = pieces[number]
-    timed = [of[0] if of_kind == "part" else "" for of_kind, of in pieces]
-    if letters in ("m", "mm") and ("".join(timed[:number])[-1:] == "h" or "".join(timed[number + 1 :])[:1] == "s"):
-        letters = letters.replace("m", "n")
-    elif kind == "part" and letters[0] == "h" and has_half:
-        letters = letters.replace("h", "i")
-    elif is_korean:
-        letters = {"ddd": "aaa", "dddd": "aaaa", "mmm": "m", "mmmm": "m월", "am/pm": "오전/오후"}.get(letters, letters)
-    return kind, letters
-
-
-def _format_date(pieces: Sequence[_Piece], value: str, since_1904: bool) -> str:
+def _format_date(template: str, value: str, since_1904: bool) -> str:
     """What is shown for a number of days; empty when it is no date, and for the first two months of 1900."""
     try:
         days = float(value) + (1_462 if since_1904 else 0)
@@ -166,16 +156,6 @@ def _format_date(pieces: Sequence[_Piece], value: str, since_1904: bool) -> str:
     if not (0 <= days < 1 or 61 <= days < _LAST_DAY):
         return ""
     moment = datetime.datetime(1899, 12, 30) + datetime.timedelta(seconds=round(days * 86_400))
-    return "".join(_format_part(kind, letters, moment) for kind, letters in pieces).strip()
-
-
-def _format_part(kind: str, letters: str, moment: datetime.datetime) -> str:
-    if kind == "text":
-        return letters
-    if kind == "half":
-        return letters.upper().split("/")[moment.hour >= 12]
-    if letters[0] == "a":
-        return _DAYS[moment.weekday()] + "요일" * (len(letters) > 3)
-    if letters in ("m", "m월", "d", "h", "i", "n", "s"):
-        return (f"{moment:{_PARTS[letters[0] * 2]}}".lstrip("0") or "0") + letters[1:]
-    return f"{moment:{_PARTS.get(letters, _PARTS[letters[0] * 2])}}"
+    is_late = moment.hour >= 12
+    names = {"half": "AP"[is_late], "korean_half": ("오전", "오후")[is_late], "day": "월화수목금토일"[moment.weekday()]}
+    return template.format(moment, hour=moment.hour % 12 or 12, **names).strip()
