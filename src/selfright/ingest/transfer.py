@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -26,7 +27,7 @@ from selfright.ingest.pipeline import Progress
 from selfright.ingest.splitting import split
 
 CORPUS, VECTORS, META = "corpus.jsonl", "vectors.faiss", "vectors.meta.jsonl"
-_BATCH = 512  # passages that are written at a time
+_BATCH = 64  # documents that are written at a time
 _BLOCK = 4_096  # vectors that are checked at a time
 _ALIKE = 0.9  # cosine; the same model in another number format stays above 0.97
 _SHORTEST = 1e-6  # what is shorter has no direction
@@ -69,13 +70,15 @@ def import_corpus(
     layout = CorpusLayout(corpus, meta)
     if vectors and used:
         check_vectors(layout, vectors, used)
-    store = opened()
+    store, entries = opened(), _entries(layout, collection)
     known = passages = stored = 0
     try:
-        for batch in _batches(_entries(layout, collection), progress, len(layout.parts)):
+        while batch := list(islice(entries, _BATCH)):
             known += sum(store.document(document.id) is not None for document, _, _ in batch)
             passages += sum(len(cut) for _, cut, _ in batch)
             stored += _put(store, vectors, batch)
+            if progress:
+                progress(min(passages, len(layout.parts)), len(layout.parts), batch[-1][0].id)
         store.commit()
     except BaseException:
         store.discard()
@@ -168,22 +171,6 @@ def _unit(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
     unit: NDArray[np.float32] = np.where(np.abs(lengths - 1) < _ROUNDING, matrix, matrix / lengths).astype(np.float32)
     return unit
-
-
-def _batches(entries: Iterator[_Entry], progress: Progress | None, total: int) -> Iterator[list[_Entry]]:
-    batch: list[_Entry] = []
-    waiting = done = 0
-    for entry in entries:
-        batch.append(entry)
-        waiting += len(entry[1])
-        if waiting >= _BATCH:
-            yield batch
-            done, waiting, batch = done + waiting, 0, []
-            if progress:
-                progress(done, total, entry[0].id)
-    yield batch
-    if progress:
-        progress(total, total, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,8 +79,6 @@ _ANCHOR = re.compile(
     r"""^(#{1,6}[^\n]{0,300}?)[ \t]{0,9}\[(?:¶|#|\u200b)?\]\(#[^)\n]{0,300}\)[ \t]{0,9}$""", re.MULTILINE
 )
 # Front matter: fields of YAML between two lines of dashes, of TOML between pluses, at the very beginning.
-_DASHES = re.compile(r"---\s*$")
-_PLUSES = re.compile(r"\+\+\+\s*$")
 _FIELD = re.compile(r"[\w.-]+:(?:\s|$)")
 _INNER = re.compile(r"\s|[-#}\]]|$")  # what is below a field: nested, a list, a comment, the end of a bracket
 _NAMED = re.compile(r"""^title(?::|[ \t]*=)[ \t]*(["']?)(.+?)\1[ \t]*$""", re.MULTILINE)
@@ -105,17 +103,13 @@ def read(file: SourceFile) -> Iterator[Document]:
 def split_front_matter(text: str) -> tuple[str, str]:
     """The front matter, empty when there is none, and the text after it."""
     lines = text[:50_000].split("\n", _MOST_FRONT)
-    toml = next((n for n, line in enumerate(lines[1:], start=1) if _PLUSES.match(line)), 0)
-    if toml and _PLUSES.match(lines[0]) and "=" in lines[1]:
-        front = "\n".join(lines[: toml + 1])
-        return front, text[len(front) :].lstrip("\n")
-    if not _DASHES.match(lines[0]) or len(lines) < 3 or not _FIELD.match(lines[1]):
-        return "", text
-    for number, line in enumerate(lines[1:_MOST_FRONT], start=1):
-        if _DASHES.match(line):
+    mark, is_yaml = lines[0].rstrip(), lines[0].startswith("-")
+    begins = mark in ("---", "+++") and len(lines) > 2 and (_FIELD.match(lines[1]) if is_yaml else "=" in lines[1])
+    for number, line in enumerate(lines[1:_MOST_FRONT] if begins else (), start=1):
+        if line.rstrip() == mark:
             front = "\n".join(lines[: number + 1])
             return front, text[len(front) :].lstrip("\n")
-        if not _FIELD.match(line) and not _INNER.match(line):
+        if is_yaml and not _FIELD.match(line) and not _INNER.match(line):
             break
     return "", text
 
