@@ -37,35 +37,33 @@ _MOST_CELLS = 65_534  # that a cell reaches over, as in HTML
 def read(file: SourceFile) -> Iterator[Document]:
     """One document; its title is the page's own (see ``_title``), its URL the canonical link."""
     data = file.read_bytes()
-    root = _parse(file.decode(data, encoding_of_page(data)), file)
-    text = markup.join_blocks(_blocks(root))
-    yield file.document(text, _title(root), "text/html", _canonical(root))
+    text = file.decode(data, encoding_of_page(data))
+    try:
+        root = _parse(text)
+    except (etree.LxmlError, ValueError) as error:
+        raise file.refuse(f"no HTML that can be parsed ({error}); save the page again, or as text") from error
+    yield file.document(markup.join_blocks(_blocks(root)), _title(root), "text/html", _canonical(root))
 
 
 def fragment_text(text: str) -> str:
     """A piece of HTML as Markdown; as it is where it is none."""
     try:
-        check_attributes(text.encode())
-        root = html.document_fromstring(text.encode(), parser=html.HTMLParser(encoding="utf-8", no_network=True))
-        remove_unseen(root)
+        return markup.join_blocks(_blocks(_parse(text)))
     except (etree.LxmlError, ValueError):
         return text
-    return markup.join_blocks(_blocks(root))
 
 
-def _parse(text: str, file: SourceFile) -> HtmlElement:
+def _parse(text: str) -> HtmlElement:
+    """The tree without what is not seen. Raises ``ValueError`` and ``LxmlError``."""
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, no_network=True)
-    try:
-        check_attributes(text.encode())
-        root = html.document_fromstring(text.encode(), parser=parser)
-        remove_unseen(root)
-        for element in root.iter("div", "span"):
-            element.tag = _TABLE_ROLES.get(element.get("role") or "", element.tag)
-    except (etree.LxmlError, ValueError) as error:
-        raise file.refuse(f"no HTML that can be parsed ({error}); save the page again") from error
+    check_attributes(text.encode())
+    root = html.document_fromstring(text.encode(), parser=parser)
     # The parser stops without a word at some depth; half a page must not pass for the whole.
     if any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log):
-        raise file.refuse("its elements are nested too deeply; save the page again, or as text")
+        raise ValueError("its elements are nested too deeply")
+    remove_unseen(root)
+    for element in root.iter("div", "span"):
+        element.tag = _TABLE_ROLES.get(element.get("role") or "", element.tag)
     return root
 
 

@@ -221,8 +221,8 @@ def _row(line: Line, columns: Sequence[Column], shift: float) -> list[Cell]:
     texts = [""] * len(columns)
     for piece in line.pieces:
         own = piece.left, piece.right
-        is_in = [_is_within(own, column, shift) or _is_near(own, column, shift) for column in columns]
-        place = is_in.index(True) if True in is_in else None
+        is_in = (_is_within(own, column, shift) or _is_near(own, column, shift) for column in columns)
+        place = next((n for n, is_this in enumerate(is_in) if is_this), None)
         if place is None or texts[place]:
             return []
         texts[place] = piece.text
@@ -254,11 +254,8 @@ def _join_lines(texts: Sequence[str]) -> list[str]:
 
 def _pairs(text: str) -> list[tuple[str, str]]:
     """What stands around each line end between two Korean syllables."""
-    return [
-        (text[max(match.start() - _CONTEXT, text.rfind("\n", 0, match.start()) + 1) : match.start()],
-         text[match.end() : match.end() + _CONTEXT].partition("\n")[0])
-        for match in _KOREAN.finditer(text)
-    ]  # fmt: skip
+    ends = ((above[-_CONTEXT:], below[:_CONTEXT]) for above, below in pairwise(text.split("\n")))
+    return [(above, below) for above, below in ends if _KOREAN.search(f"{above}\n{below}")]
 
 
 def _find_divisions(pairs: Sequence[tuple[str, str]]) -> list[bool]:

@@ -65,7 +65,7 @@ def tables(rows: Sequence[Sequence[Cell]], header_rows: int = 0) -> Iterator[mar
     if not header_rows and (items := _items(grid)):
         yield from items
         return
-    for part in _bands(grid, lambda row: bool(row.said), lambda row: len(row.said)):
+    for part in _bands(grid, lambda row: len(row.said)):
         yield from _table(part, header_rows)
         header_rows = 0
 
@@ -75,7 +75,7 @@ def sheet_blocks(rows: Sequence[Sequence[Cell | None]]) -> Iterator[markup.Block
 
     Words in a cell or two, line by line, are no table, nor are those in one column beside tables, or below a sentence.
     """
-    bands = _bands(rows, lambda row: not all(map(_is_blank, row)), _fill)
+    bands = _bands(rows, _fill)
     for band in bands:
         said = [[cell.text for cell in row if cell and cell.text] for row in band]
         is_column = max(map(len, said)) < 2 and (len(bands) > 1 or _SENTENCE.search(said[0][0]) is not None)
@@ -90,9 +90,9 @@ def _fill(row: Sequence[Cell | None]) -> int:
     return sum(not _is_blank(cell) for cell in row)
 
 
-def _bands(rows: Iterable[_Any], is_filled: Callable[[_Any], bool], fill: Callable[[_Any], int]) -> list[list[_Any]]:
+def _bands(rows: Iterable[_Any], fill: Callable[[_Any], int]) -> list[list[_Any]]:
     """The rows between blank ones; one alone at the end goes with those above it, as the line of a total does."""
-    bands = [list(band) for filled, band in groupby(rows, is_filled) if filled]
+    bands = [list(band) for filled, band in groupby(rows, lambda row: fill(row) > 0) if filled]
     if len(bands) > 1 and len(bands[-1]) == 1 and fill(bands[-1][0]) > 1 and len(bands[-2]) > 1:
         bands[-2:] = [[*bands[-2], *bands[-1]]]
     return bands
