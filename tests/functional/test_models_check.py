@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from typing import Any
 import pytest
 
 from selfright import Selfright
+from selfright.domain.answers import Draft
 from selfright.domain.chat import Job
 from selfright.evals.models.checking import Question, plan_calls, probes
 from selfright.evals.models.report import JobReport
+from selfright.evals.models.writing import WritingQuestion
 from selfright.llm.local import backend
 from selfright.llm.structured import FILE, ModelChecks
 from selfright.settings import load_settings
@@ -34,6 +37,13 @@ Reply = Callable[[Request], Plain]
 def asked(request: Request) -> Question:
     """The probe that a request is about: the one whose question stands in it."""
     return next(one for one in probes().questions if one.text in request.user)
+
+
+def written(request: Request) -> str:
+    """What answers the writing question of a request; a refusal where nothing does."""
+    questions = [question for probe in probes().writing for question in probe.questions]
+    question = next(one for one in questions if one.text in request.user)
+    return f"It is {question.gold[0]}. [1]" if question.gold else "The passages do not say."
 
 
 def shown(request: Request) -> dict[int, str]:
@@ -73,7 +83,7 @@ GOOD: Mapping[Job, Reply] = {
     Job.CLASSIFY: lambda r: {"query_class": next(m["class"] for m in probes().messages if m["text"] in r.user)},
     Job.REWRITE: named,
     Job.STANDALONE: named,
-    Job.ANSWER: lambda r: f"{asked(r).true} [1]",
+    Job.ANSWER: written,
 }
 BAD: Mapping[Job, Reply] = {
     Job.GRADE: lambda r: graded(r, lambda text, question: 1 - knows(text, question)),
@@ -117,13 +127,13 @@ def test_a_good_model_may_be_asked_for_what_it_does_better(cli: Cli) -> None:
     assert "answer" in may(found)
     assert may(found) - {"answer"} <= better
     assert "evaluate" in may(found)
-    assert found["jobs"]["answer"]["why"] == "at least half are right"
+    assert found["jobs"]["answer"]["why"] == "right at least as often as the offline writer"
 
 
 def test_a_bad_model_may_do_nothing(cli: Cli) -> None:
     found = checked(BAD, cli)
     assert may(found) == set()
-    assert found["jobs"]["answer"]["why"] == "fewer than half are right"
+    assert found["jobs"]["answer"]["why"] == "right less often than the offline writer"
     assert "worse than the offline role" in {one["why"] for one in found["jobs"].values()}
 
 
@@ -135,7 +145,7 @@ def test_a_job_ends_when_its_answer_is_clear_and_when_its_time_is_over(cli: Cli)
     assert found["jobs"]["evaluate"]["usable"] == 0.0
     assert found["jobs"]["evaluate"]["why"] == "too few of its replies have the form"
     good = checked(GOOD, cli, "--items", 22)
-    assert good["jobs"]["answer"]["items"] == 7  # seven of seven: more than 2.5 standard errors above a half
+    assert good["jobs"]["answer"]["items"] == 8  # ahead in seven: 2.6 standard errors
 
 
 def test_a_job_ends_when_its_share_of_the_time_is_over(monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
@@ -163,14 +173,16 @@ def test_nothing_that_is_said_contradicts_its_figures() -> None:
         job(Job.EVALUATE, 0.25, 1.0),
         job(Job.CLASSIFY, 1.0, 0.25),
         job(Job.REWRITE, 1.0, 0.25, usable=0.5),
-        job(Job.ANSWER, 0.375, 0.25),
+        job(Job.ANSWER, 0.375, 0.375),
+        job(Job.ANSWER, 0.875, 1.0),
     )
     assert [(one.may, one.why) for one in jobs] == [
         (False, "not shown to be better than the offline role"),
         (False, "worse than the offline role"),
         (True, "better than the offline role"),
         (False, "too few of its replies have the form"),
-        (False, "fewer than half are right"),
+        (True, "right at least as often as the offline writer"),
+        (False, "right less often than the offline writer"),
     ]
 
 
@@ -308,6 +320,44 @@ def test_the_probes_are_as_many_as_promised_in_both_languages() -> None:
         assert question.gold in texts[question.document]
         assert question.gold in question.true
         assert question.gold not in question.false
+
+
+def test_the_writing_questions_look_like_real_use() -> None:
+    questions = [(probe, question) for probe in probes().writing for question in probe.questions]
+    assert Counter(probe.language for probe, _ in questions) == {"ko": 15, "en": 15}
+    assert Counter(probe.language for probe, question in questions if not question.gold) == {"ko": 3, "en": 3}
+    for probe in probes().writing:
+        assert 6 <= len(probe.excerpts) <= 8
+        assert all(150 <= len(one.text) <= 300 for one in probe.excerpts)
+        assert all(one.head in one.text.replace("`", "") for one in probe.excerpts if "|---" in one.text)
+    for probe, question in questions:  # what answers stands in one place, and the near misses differ from it
+        places = [one.document for one in probe.excerpts if question.is_right(Draft(one.text))]
+        assert places == ([question.document] if question.gold else [])
+
+
+def test_a_writing_question_is_right_by_whole_words_or_by_a_refusal() -> None:
+    price = WritingQuestion("얼마예요", ("5,000원", "5천 원"), "fees.md", ())
+    assert price.is_right(Draft("**5,000원**입니다. [1]"))
+    assert price.is_right(Draft("5천원이고 [1] 카드로 냅니다."))
+    assert not price.is_right(Draft("15,000원입니다. [1]"))
+    assert not price.is_right(Draft("문서에 없습니다.", refused=True))
+    open_one = WritingQuestion("주차비는요", (), "", ())
+    assert [open_one.is_right(draft) for draft in (Draft(""), Draft("없습니다.", refused=True), Draft("무료"))] == [
+        True, True, False,
+    ]  # fmt: skip
+
+
+def test_excerpts_are_passages_that_stand_in_their_documents() -> None:
+    for probe in probes().writing:
+        for question in probe.questions:
+            passages = [hit.passage for hit in probe.hits(question)]
+            assert [passage.text for passage in passages] == [probe.excerpts[at].text for at in question.order]
+            assert len({passage.id for passage in passages}) == len(probe.excerpts)
+            ends: dict[str, int] = {}
+            for passage in sorted(passages, key=lambda passage: passage.start):
+                assert passage.end - passage.start == len(passage.text)
+                assert passage.start >= ends.get(passage.document_id, 0)
+                ends[passage.document_id] = passage.end
 
 
 def test_a_call_that_outlasts_its_jobs_time_is_broken_off(cli: Cli) -> None:

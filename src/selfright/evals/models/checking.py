@@ -20,6 +20,7 @@ from selfright.domain.judgements import AnswerQuality, Grading, QueryClass
 from selfright.domain.passages import Hit, Language
 from selfright.domain.text import language_of, sentences_of
 from selfright.evals.models.report import CheckReport, JobReport
+from selfright.evals.models.writing import WritingProbe, check_writing
 from selfright.flow.evidence import whole
 from selfright.wiring.evaluation_run import Bench
 
@@ -47,6 +48,7 @@ class Probes:
     messages: tuple[Mapping[str, Any], ...]
     followups: tuple[Mapping[str, Any], ...]
     rewrites: tuple[Mapping[str, Any], ...]
+    writing: tuple[WritingProbe, ...]
 
 
 @cache
@@ -59,7 +61,6 @@ def probes() -> Probes:
 
 _SHOWN = 4  # passages of a question that are graded
 _SEARCHED = 25
-_WRITTEN_FROM = 3
 _UNKNOWN = 0.5
 _CHOICE = 1
 
@@ -73,7 +74,8 @@ T = TypeVar("T")
 def plan_calls(probes: Probes, most: int | None = None) -> int:
     """How many calls a check takes, when each gets a usable reply; with at most ``most`` items of a job."""
     questions = len(probes.questions)
-    jobs = (questions, 2 * questions, len(probes.messages), len(probes.followups) + len(probes.rewrites), questions)
+    written = sum(len(probe.questions) for probe in probes.writing)
+    jobs = (questions, 2 * questions, len(probes.messages), len(probes.followups) + len(probes.rewrites), written)
     return sum(count if most is None else min(count, most) for count in jobs)
 
 
@@ -111,7 +113,7 @@ async def check_model(
             *(partial(_check_follow_up, bench, f["before"], f["question"], f["names"]) for f in probes.followups),
             *(partial(_rewritten, bench, r) for r in probes.rewrites),
         ],
-        Job.ANSWER: [partial(_check_writing, bench, q, hits[q.text]) for q in probes.questions],
+        Job.ANSWER: [partial(check_writing, bench, probe, q) for probe in probes.writing for q in probe.questions],
     }
     jobs = {job: _some(items, limits.items) for job, items in jobs.items()}
     total, begun, until = sum(map(len, jobs.values())), 0, time.perf_counter() + limits.seconds
@@ -241,24 +243,6 @@ def _has_any(text: str, names: Sequence[str]) -> float:
 
 def _has_all(text: str, names: Sequence[str]) -> float:
     return sum(name.casefold() in text.casefold() for name in names) / len(names)
-
-
-async def _check_writing(bench: Bench, question: Question, hits: Sequence[Hit]) -> tuple[float, float]:
-    strips = whole(hits[:_WRITTEN_FROM])
-    system, user = await bench.offline.prompter.prompts(question.text, question.language, strips, "", (), "")
-    request = GenerationRequest(
-        question=question.text,
-        language=question.language,
-        query_class=QueryClass.QUESTION,
-        strips=strips,
-        system_prompt=system,
-        user_prompt=user,
-    )
-    theirs = await bench.writer.generate(request)
-    ours = await bench.offline.generator.generate(request)
-    if not theirs.text:
-        bench.failed += 1
-    return _has_any(theirs.text, (question.gold,)), _has_any(ours.text, (question.gold,))
 
 
 class NoWriter:

@@ -14,7 +14,6 @@ SURE = 1.64
 CLEAR, FEWEST = 2.5, 6
 """So many standard errors end a job early, after so many items; more than ``SURE``, for each item is another try."""
 LEAST_FORM = 0.9
-LEAST_WRITING = 0.5
 
 NOUNS = {
     Job.GRADE: "grading",
@@ -29,6 +28,10 @@ _WHY = {
     "better": "better than the offline role",
     "no better": "not shown to be better than the offline role",
     "worse": "worse than the offline role",
+}
+_WHY_WRITING = {
+    True: "right at least as often as the offline writer",
+    False: "right less often than the offline writer",
 }
 
 
@@ -65,9 +68,9 @@ class JobReport:
 
     @property
     def may(self) -> bool:
-        """Whether it should be asked: to judge when it is better, to write when half of what it writes is right."""
+        """Whether it should be asked: to judge when it is better, to write when it is right as often as ours."""
         if self.job is Job.ANSWER:
-            return self.score >= LEAST_WRITING and self.usable >= LEAST_FORM
+            return self._lead >= 0 and self.usable >= LEAST_FORM
         return self.verdict == "better"
 
     @property
@@ -76,7 +79,7 @@ class JobReport:
         if self.usable < LEAST_FORM:
             return "too few of its replies have the form"
         if self.job is Job.ANSWER:
-            return "at least half are right" if self.may else "fewer than half are right"
+            return _WHY_WRITING[self.may]
         return _WHY[self.verdict]
 
     def is_clear(self, planned: int) -> bool:
@@ -85,16 +88,7 @@ class JobReport:
         failed = round((1 - self.usable) * count)
         if (planned - failed) / planned < LEAST_FORM:  # even if all that follow are usable
             return True
-        if self.job is Job.ANSWER:
-            return self._is_clear_writing(planned)
         return count >= FEWEST and abs(self._lead) >= CLEAR and (self._lead < 0 or self.usable >= LEAST_FORM)
-
-    def _is_clear_writing(self, planned: int) -> bool:
-        count, right = len(self.theirs), sum(self.theirs)
-        if right + planned - count < LEAST_WRITING * planned:
-            return True
-        lead = 2 * (self.score - LEAST_WRITING) * math.sqrt(count)
-        return count >= FEWEST and abs(lead) >= CLEAR and (lead < 0 or self.usable >= LEAST_FORM)
 
     @property
     def _lead(self) -> float:
