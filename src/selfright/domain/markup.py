@@ -30,10 +30,13 @@ _CITATION = re.compile(rf"\s?{_NOTE}", re.IGNORECASE)
 _APART_FROM_CODE = re.compile(rf"(?<!\w)\s?{_NOTE}", re.IGNORECASE)
 _NESTED = 8
 _BLANK = re.compile(r"\s+")
+_MAY_MARK = re.compile(f"[`#>*+•·▪◦!\\[\\]~_<{{{chr(_FIRST)}-{chr(_FIRST + _MOST_CODES)}-]")  # some mark is made of it
 
 
 def plain(text: str) -> str:
     """``text`` in one line, without marks of Markdown or HTML, and without bracketed notes such as ``[3]``."""
+    if not _MAY_MARK.search(text):
+        return " ".join(text.split())
     codes: list[str] = []
 
     def keep_code(code: re.Match[str]) -> str:

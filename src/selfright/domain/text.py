@@ -38,8 +38,11 @@ _MAY_MARK = frozenset("Q질*_")
 _QUESTION_MARKS = ("?", "？", "\nQ", "\n질문", "\n**Q", "\n**질문")
 
 # A terminator, closing quotes or brackets after it, then white space. CJK terminators need no white space.
-# The look-behind and the possessive repeats keep a long row of dots from being tried from each of them.
-_STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]»]*+(?=\s|$)|[。！？]++[\"'”’)\]»]*+")
+# The look-behind and the possessive repeats keep a long row of dots from being tried from each of them; that a set
+# comes first lets the search skip all other characters.
+_STOP = re.compile(
+    r"[.!?…。！？](?:(?<=[.!?…])(?<![.!?…]{2})[.!?…]*+[\"'”’)\]»]*+(?=\s|$)|(?<=[。！？])[。！？]*+[\"'”’)\]»]*+)"
+)
 _DATE = re.compile(r"(?<!\d)\d{4}\.[ \t]*\d{1,2}\.(?:[ \t]*\d{1,2}\.)?")  # 2008. 8. 25.
 _NUMBER_OF_ITEM = re.compile(r"(?:^|\n)\s*\d{1,3}$")
 _ABBREVIATION = re.compile(
@@ -191,13 +194,17 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
     terminators, at blank lines and at line ends that are not wrapped prose. Lists and tables end one at each line.
     """
     for block in blocks(text, start, end):
-        cuts = _line_cuts(text, block) | _stop_cuts(text, block)
-        last = block.start
-        for cut in sorted(cuts | {block.end}):
-            piece = text[last:cut]
-            if piece.strip():
-                yield last + len(piece) - len(piece.lstrip()), last + len(piece.rstrip())
-            last = cut
+        yield from block_sentences(text, block)
+
+
+def block_sentences(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    """``sentence_spans`` of one block."""
+    last = block.start
+    for cut in sorted({*_line_cuts(text, block), *_stop_cuts(text, block), block.end}):
+        piece = text[last:cut]
+        if piece.strip():
+            yield last + len(piece) - len(piece.lstrip()), last + len(piece.rstrip())
+        last = cut
 
 
 @lru_cache(maxsize=512)
@@ -236,12 +243,19 @@ def _stop_cuts(text: str, block: Block) -> set[int]:
     if block.kind in ("code", "table"):
         return set()
     cuts = set()
-    in_dates = {place for date in _DATE.finditer(text, block.start, block.end) for place in range(*date.span())}
+    dates: list[range] | None = None
     for match in _STOP.finditer(text, block.start, block.end):
-        head = text[max(block.start, match.start() - 12) : match.start()]
-        numbered = match.group() == "." and _NUMBER_OF_ITEM.search(head)
-        if match.start() not in in_dates and not numbered and not _ABBREVIATION.search(head + text[match.start()]):
-            cuts.add(match.end())
+        at = match.start()
+        before = text[at - 1] if at > block.start else ""
+        if before.isdigit():
+            if dates is None:
+                dates = [range(*date.span()) for date in _DATE.finditer(text, block.start, block.end)]
+            head = text[max(block.start, at - 12) : at]
+            if any(at in date for date in dates) or (match.group() == "." and _NUMBER_OF_ITEM.search(head)):
+                continue
+        elif before.isalpha() and _ABBREVIATION.search(text[max(block.start, at - 12) : at + 1]):
+            continue
+        cuts.add(match.end())
     return cuts
 
 

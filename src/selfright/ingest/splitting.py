@@ -4,11 +4,13 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from selfright.domain.codes import Code, codes_in
 from selfright.domain.markup import plain
 from selfright.domain.passages import Document, Language, Passage
-from selfright.domain.text import Block, BlockKind, blocks, has_hangul, head_of, language_of, sentence_spans
+from selfright.domain.text import Block, BlockKind, block_sentences, blocks, has_hangul, head_of, language_of
 
 _HANGUL_RUN = re.compile(r"[가-힣]+")
 _HANGUL_EXTRA = 0.5
@@ -21,8 +23,7 @@ _QUESTION_LEVEL = 7  # of a question without the mark of a heading
 _LEAST_WORDS = 10.0  # what is shorter does not show which language it is in
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """What is never cut: a sentence, a heading, a row, or a whole table, list or code block.
 
     ``size`` is in words (see ``size_of``); blank space in front of it counts as text does. ``head`` is the header of
@@ -36,7 +37,7 @@ class Unit:
     head: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Section:
     """Units under one heading path; ``language`` is that of the text, None where there is too little to tell."""
 
@@ -44,12 +45,12 @@ class Section:
     units: Sequence[Unit]
     language: Language | None
 
-    @property
+    @cached_property
     def body(self) -> float:
         """In words, without the headings."""
         return sum(unit.size for unit in self.units if unit.kind != "heading")
 
-    @property
+    @cached_property
     def size(self) -> float:
         """In words."""
         return sum(unit.size for unit in self.units)
@@ -93,7 +94,7 @@ def size_of(text: str) -> float:
     # With its particles and endings a Korean word carries what three English ones do in two: 200 English words say
     # about as much as 133 Korean ones. Text without blanks still has a length, hence the tenth.
     korean = 0 if text.isascii() else len(_HANGUL_RUN.findall(text))
-    counted = len(text.replace("|", " | ").split()) + _HANGUL_EXTRA * korean
+    counted = len((text.replace("|", " | ") if "|" in text else text).split()) + _HANGUL_EXTRA * korean
     return max(counted, len(text) / _CHARACTERS_PER_WORD)
 
 
@@ -143,8 +144,10 @@ def _spans(text: str, block: Block, words: int) -> Iterator[tuple[int, int, floa
         return
     if block.kind == "table":
         parts = _row_spans(text, block)
+    elif block.kind == "code":
+        parts = _line_spans(text, block.start, block.end)
     else:
-        parts = (_line_spans if block.kind == "code" else sentence_spans)(text, block.start, block.end)
+        parts = block_sentences(text, block)
     for start, end in parts:
         if (size := size_of(text[start:end])) <= words:
             yield start, end, size

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from selfright.domain.passages import Document, Passage
@@ -35,15 +35,17 @@ lines = st.one_of(
 
 
 @given(st.lists(lines, max_size=40).map("\n".join), st.integers(5, 60), st.integers(0, 40))
+@example("|---|---|\n|---|---|\n|---|---|", 5, 0)
 def test_passages_are_exact_ordered_bounded_and_cover_the_text(text: str, size: int, overlap: int) -> None:
     passages = split(document(text), words=size, overlap=overlap)
+    stays_whole = len(text.split()) <= 1.1 * size and len(text) <= 11 * size  # bars of tables are no words here
     covered = 0
     for n, passage in enumerate(passages):
         assert passage.id == f"doc#{n}"
         assert passage.text == text[passage.start : passage.end] == passage.text.strip()
         assert not text[covered : passage.start].strip()
         assert passage.end > covered
-        assert size_of(passage.text) <= max(2.6 * size, 2.0)
+        assert stays_whole or size_of(passage.text) <= max(2.6 * size, 2.0)
         covered = passage.end
     assert not text[covered:].strip()
 
