@@ -40,10 +40,10 @@ def asked(request: Request) -> Question:
 
 
 def written(request: Request) -> str:
-    """What answers the writing question of a request; a refusal where nothing does."""
+    """What answers the writing question of a request."""
     questions = [question for probe in probes().writing for question in probe.questions]
     question = next(one for one in questions if one.text in request.user)
-    return f"It is {question.gold[0]}. [1]" if question.gold else "The passages do not say."
+    return f"It is {question.gold[0]}. [1]"
 
 
 def shown(request: Request) -> dict[int, str]:
@@ -145,7 +145,7 @@ def test_a_job_ends_when_its_answer_is_clear_and_when_its_time_is_over(cli: Cli)
     assert found["jobs"]["evaluate"]["usable"] == 0.0
     assert found["jobs"]["evaluate"]["why"] == "too few of its replies have the form"
     good = checked(GOOD, cli, "--items", 22)
-    assert good["jobs"]["answer"]["items"] == 8  # ahead in seven: 2.6 standard errors
+    assert good["jobs"]["answer"]["items"] == 10  # ahead in seven: 2.6 standard errors
 
 
 def test_a_job_ends_when_its_share_of_the_time_is_over(monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
@@ -324,27 +324,22 @@ def test_the_probes_are_as_many_as_promised_in_both_languages() -> None:
 
 def test_the_writing_questions_look_like_real_use() -> None:
     questions = [(probe, question) for probe in probes().writing for question in probe.questions]
-    assert Counter(probe.language for probe, _ in questions) == {"ko": 15, "en": 15}
-    assert Counter(probe.language for probe, question in questions if not question.gold) == {"ko": 3, "en": 3}
+    assert Counter(probe.language for probe, _ in questions) == {"ko": 12, "en": 12}
     for probe in probes().writing:
         assert 6 <= len(probe.excerpts) <= 8
         assert all(150 <= len(one.text) <= 300 for one in probe.excerpts)
         assert all(one.head in one.text.replace("`", "") for one in probe.excerpts if "|---" in one.text)
     for probe, question in questions:  # what answers stands in one place, and the near misses differ from it
         places = [one.document for one in probe.excerpts if question.is_right(Draft(one.text))]
-        assert places == ([question.document] if question.gold else [])
+        assert places == [question.document]
 
 
-def test_a_writing_question_is_right_by_whole_words_or_by_a_refusal() -> None:
+def test_a_writing_question_is_right_by_whole_words() -> None:
     price = WritingQuestion("얼마예요", ("5,000원", "5천 원"), "fees.md", ())
     assert price.is_right(Draft("**5,000원**입니다. [1]"))
     assert price.is_right(Draft("5천원이고 [1] 카드로 냅니다."))
     assert not price.is_right(Draft("15,000원입니다. [1]"))
     assert not price.is_right(Draft("문서에 없습니다.", refused=True))
-    open_one = WritingQuestion("주차비는요", (), "", ())
-    assert [open_one.is_right(draft) for draft in (Draft(""), Draft("없습니다.", refused=True), Draft("무료"))] == [
-        True, True, False,
-    ]  # fmt: skip
 
 
 def test_excerpts_are_passages_that_stand_in_their_documents() -> None:

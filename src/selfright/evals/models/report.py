@@ -14,6 +14,7 @@ SURE = 1.64
 CLEAR, FEWEST = 2.5, 6
 """So many standard errors end a job early, after so many items; more than ``SURE``, for each item is another try."""
 LEAST_FORM = 0.9
+LEAST_ITEMS = 4
 
 NOUNS = {
     Job.GRADE: "grading",
@@ -70,7 +71,7 @@ class JobReport:
     def may(self) -> bool:
         """Whether it should be asked: to judge when it is better, to write when it is right as often as ours."""
         if self.job is Job.ANSWER:
-            return self._lead >= 0 and self.usable >= LEAST_FORM
+            return len(self.theirs) >= LEAST_ITEMS and self._lead >= 0 and self.usable >= LEAST_FORM
         return self.verdict == "better"
 
     @property
@@ -78,7 +79,7 @@ class JobReport:
         """What ``may`` rests on."""
         if self.usable < LEAST_FORM:
             return "too few of its replies have the form"
-        if self.job is Job.ANSWER:
+        if self.job is Job.ANSWER and len(self.theirs) >= LEAST_ITEMS:
             return _WHY_WRITING[self.may]
         return _WHY[self.verdict]
 
