@@ -12,7 +12,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", help="folder of the data sets")
     options = parser.parse_args()
-    jobs = [(module,) for module in ALONE]
+    jobs: list[tuple[str, ...]] = [(module,) for module in ALONE]
     if options.data:
         jobs += [(module, "--data", options.data) for module in WITH_DATA]
     codes = []

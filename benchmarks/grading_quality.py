@@ -43,7 +43,7 @@ class Judges:
         if key not in self._made:
             analyzer = TextAnalyzer(self._tokenizer, case.statistics)
             grader = OfflineGrader(analyzer, reader=self._reader)
-            roles = grader, OfflineRefiner(analyzer, UnitScorer(analyzer, self._reader))
+            roles = grader, OfflineRefiner(UnitScorer(analyzer, self._reader))
             self._made[key] = case.statistics, *roles
         _, grader, refiner = self._made[key]
         hits = [Hit(c.passage, 1 / (60 + rank)) for rank, c in enumerate(case.candidates, 1)]

@@ -36,6 +36,7 @@ from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.refine import OfflineRefiner
+from selfright.roles.selection import UnitScorer
 from selfright.roles.words import is_negated
 from training.answer_items import Item, items
 from training.answered import Answered, analyzer_of, healthver_nc, klue_nli, mtrag, summedits
@@ -201,7 +202,7 @@ def is_noticed(found: Evaluation) -> bool:
 def changed_answers(rows: Sequence[Item], corpus: Corpus, judging: ClaimNli) -> str:
     """What is noticed of the changes to answers of one set, and what of the unchanged ones is suspected."""
     analyzer = TextAnalyzer(corpus.tokenizer, corpus.index.statistics)
-    refiner, generator = OfflineRefiner(analyzer), OfflineGenerator(analyzer)
+    refiner, generator = OfflineRefiner(UnitScorer(analyzer)), OfflineGenerator(analyzer)
     evaluator, chooser = LocalEvaluator(analyzer, judging), random.Random(SEED)
     noticed: dict[str, list[bool]] = defaultdict(list)
     for item in rows:

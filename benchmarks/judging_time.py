@@ -68,7 +68,7 @@ def timed(
     """Milliseconds, turns × steps; the first turn warms up and does not count."""
     reader = views.questions if views else None
     grader = OfflineGrader(analyzer, likeness, reader=reader)
-    refiner = OfflineRefiner(analyzer, UnitScorer(analyzer, reader, likeness))
+    refiner = OfflineRefiner(UnitScorer(analyzer, reader, likeness))
     evaluator = LocalEvaluator(analyzer, reader=reader)
     rows = []
     for question, hits in turns:

@@ -13,6 +13,7 @@ import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 
 from benchmarks.retrieval_quality import fill, judgements, ndcg, rows, whole
 from selfright.cli.commands.demo import DATA
@@ -67,9 +68,7 @@ def belebele(data: Path, place: Path, embedder: Embedder | None) -> None:
     with EmbeddedStore.create(place / "belebele", BilingualTokenizer(user_words=user_words()), embedder) as store:
         fill(store, folder / "en/corpus.jsonl", whole)
         for label, lexicon in (("without", None), ("with", BilingualLexicon())):
-            score = sum(ndcg(ranking(store, text, lexicon, embedder), grades) for text, grades in queries) / len(
-                queries
-            )
+            score = fmean(ndcg(ranking(store, text, lexicon), grades) for text, grades in queries)
             print(f"belebele ko → en, {label:7} the lexicon: nDCG@10 {score:.3f} ({len(queries)} questions)")
 
 

@@ -36,7 +36,7 @@ class Bench:
         analyzer = TextAnalyzer(corpus.tokenizer, corpus.index.statistics)
         self._corpus = corpus
         self._grader = OfflineGrader(analyzer, reader=reader)
-        self._refiner = OfflineRefiner(analyzer, UnitScorer(analyzer, reader))
+        self._refiner = OfflineRefiner(UnitScorer(analyzer, reader))
 
     def alone(self, item: Item) -> tuple[float, float]:
         """The largest share of an answer that survives, and the share of text that goes."""

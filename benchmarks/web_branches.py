@@ -50,7 +50,7 @@ async def branches(selfright: Selfright, question: str, preset: str) -> tuple[fl
 
 async def measure(selfright: Selfright, preset: str, turns: int) -> None:
     lines = (DATA / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    found = []
+    found: list[tuple[float, float, float]] = []
     for row in map(json.loads, lines):
         if len(found) < turns and (times := await branches(selfright, row["question"], preset)):
             found.append(times)

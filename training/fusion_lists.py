@@ -50,7 +50,7 @@ def lists_of(task: Task, tokenizer: Tokenizer, embedder: Embedder, corpora: "Cor
     width = max(map(len, columns[6]))
     idf = np.array([[*row, *[0.0] * (width - len(row))] for row in columns[6]], np.float32)
     arrays = [np.array(column) for column in columns[:6]]
-    return Lists(*arrays, idf, np.array(columns[7]), np.array(columns[8]))
+    return Lists(*arrays, idf=idf, ideal=np.array(columns[7]), query=np.array(columns[8]))
 
 
 def bm25_scores(index: Index, terms: Sequence[str]) -> NDArray[np.float64]:

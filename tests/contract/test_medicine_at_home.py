@@ -21,11 +21,11 @@ MORE = (
 # Names of the lexicon that mean something else in the engine. Each was looked at where it stands.
 OTHER_SENSES = frozenset(
     """
-    a cold|admission|anxious|baby|back|bees|cause|cell|child|children|colon|cost|covid|daily|deficiency|dogs|down|echo
-    female|fish|gist|goal|hallucination|hand|head|height|hives|infant|joint|kiwi|lifespan|male|mass|medicine|operation
-    patch|patient|price|reaction|refresh|risk|salt|severe|shingles|sole|stage|stress|stroke|target|temp|temperature
-    the runs|tolerance|treatment|weak|weakness|weight|woman|wound
-    가격|가스|남성|남자|단계|대하|매일|부족|비용|아기|아이|여성|여자|용량|원인|위험|장관|정제|지방|하루|환각
+    a cold|admission|anxious|baby|back|bees|cats|cause|cell|child|children|colon|cost|covid|daily|deficiency|dogs|down
+    echo|female|fish|gist|goal|hallucination|hand|head|height|hives|infant|joint|kiwi|lifespan|male|mass|medicine
+    operation|patch|patient|pets|price|reaction|refresh|risk|salt|severe|shingles|sole|stage|stress|stroke|target|temp
+    temperature|the runs|tolerance|treatment|weak|weakness|weight|woman|wound
+    가격|가스|강아지|고양이|깜빡|남성|남자|단계|대하|매일|부족|비용|성인|아기|아이|어린이|여성|여자|용량|운동|원인|위험|장관|정제|지방|하루|환각
     """.strip()
     .replace("\n    ", "|")
     .split("|")
