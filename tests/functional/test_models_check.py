@@ -311,6 +311,22 @@ def test_the_verdict_is_a_test_and_not_a_difference(
     assert JobReport(Job.GRADE, theirs, ours, usable, 1.0, 6).verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours", "may", "why"),
+    [
+        ((1.0,) * 3, (0.0,) * 3, False, "fewer than 4 items"),
+        ((1.0, 0.0) * 2, (0.0, 1.0) * 2, True, "at least as often"),
+        ((1.0, 0.0, 0.0, 0.0), (1.0, 1.0, 0.0, 0.0), False, "less often"),
+    ],
+)
+def test_a_model_writes_if_it_is_right_as_often_over_enough_items(
+    theirs: tuple[float, ...], ours: tuple[float, ...], may: bool, why: str
+) -> None:
+    report = JobReport(Job.ANSWER, theirs, ours, 1.0, 1.0, len(theirs))
+    assert report.may is may
+    assert why in report.why
+
+
 def test_the_probes_are_as_many_as_promised_in_both_languages() -> None:
     found = probes()
     assert plan_calls(found) >= 150

@@ -243,15 +243,16 @@ def _stop_cuts(text: str, block: Block) -> set[int]:
     if block.kind in ("code", "table"):
         return set()
     cuts = set()
-    dates: list[range] | None = None
+    in_dates: set[int] | None = None
     for match in _STOP.finditer(text, block.start, block.end):
         at = match.start()
         before = text[at - 1] if at > block.start else ""
         if before.isdigit():
-            if dates is None:
-                dates = [range(*date.span()) for date in _DATE.finditer(text, block.start, block.end)]
+            if in_dates is None:
+                dates = _DATE.finditer(text, block.start, block.end)
+                in_dates = {place for date in dates for place in range(*date.span())}
             head = text[max(block.start, at - 12) : at]
-            if any(at in date for date in dates) or (match.group() == "." and _NUMBER_OF_ITEM.search(head)):
+            if at in in_dates or (match.group() == "." and _NUMBER_OF_ITEM.search(head)):
                 continue
         elif before.isalpha() and _ABBREVIATION.search(text[max(block.start, at - 12) : at + 1]):
             continue

@@ -99,9 +99,9 @@ def test_a_part_is_read_as_if_it_stood_alone(before: str, part: str) -> None:
     "text",
     [
         "It opens. " * 100_000, "." * 1_000_000 + "x", ".'" * 500_000 + "x", "| " * 500_000, "1. " * 300_000,
-        "`" * 1_000_000,
+        "`" * 1_000_000, "2008. 8. 25. " * 60_000,
     ],
-    ids=["one line", "dots", "quotes", "bars", "numbers", "ticks"],
+    ids=["one line", "dots", "quotes", "bars", "numbers", "ticks", "dates"],
 )  # fmt: skip
 def test_a_megabyte_takes_no_time(text: str) -> None:
     started = time.process_time()

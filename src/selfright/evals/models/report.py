@@ -30,6 +30,7 @@ _WHY = {
     "no better": "not shown to be better than the offline role",
     "worse": "worse than the offline role",
 }
+_TOO_FEW = f"fewer than {LEAST_ITEMS} items were asked in the time"
 _WHY_WRITING = {
     True: "right at least as often as the offline writer",
     False: "right less often than the offline writer",
@@ -79,8 +80,8 @@ class JobReport:
         """What ``may`` rests on."""
         if self.usable < LEAST_FORM:
             return "too few of its replies have the form"
-        if self.job is Job.ANSWER and len(self.theirs) >= LEAST_ITEMS:
-            return _WHY_WRITING[self.may]
+        if self.job is Job.ANSWER:
+            return _WHY_WRITING[self.may] if len(self.theirs) >= LEAST_ITEMS else _TOO_FEW
         return _WHY[self.verdict]
 
     def is_clear(self, planned: int) -> bool:
