@@ -132,3 +132,17 @@ def test_a_timetable_with_a_merged_cell_is_no_form() -> None:
     rows = plain_rows([["Day", "Morning", "Noon", "Evening"], ["Mon", "Choir", "Chess", "Yoga"]])
     rows += [[Cell("Tue"), Cell("closed", columns=3)], *plain_rows([["Wed", "Go", "Art", "Judo"]])]
     assert text(rows).startswith("|Day|Morning|Noon|Evening|\n|---|")
+
+
+def test_a_header_ends_where_values_begin_though_cells_are_merged() -> None:
+    names = [[Cell("Place", rows=2), Cell("Votes", columns=3)], [Cell("8 h"), Cell("9 h", columns=2)]]
+    values = [[Cell("All", rows=2), Cell("7"), Cell("12", columns=2)], [Cell("7%"), Cell("12%", columns=2)]]
+    # Two columns that are one in every row are one.
+    assert text([*names, *values]) == "|Place|Votes – 8 h|Votes – 9 h|\n|---|---|---|\n|All|7|12|\n|All|7%|12%|"
+
+
+def test_a_header_does_not_go_on_in_rows_that_part_none_of_its_cells() -> None:
+    rows = [[Cell("Date"), Cell("May 1", columns=2), Cell("By"), Cell("Kim")]]
+    rows += [[Cell(name), Cell(value, columns=4)] for name, value in (("Name", "Spring"), ("Aim", "Joy"))]
+    rows += plain_rows([["Who", "Kim", "Lee", "", ""]])
+    assert text(rows).startswith("|Date|May 1|May 1|By|Kim|\n|---|---|---|---|---|\n|Name|Spring|")

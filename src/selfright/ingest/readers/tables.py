@@ -1,6 +1,7 @@
 """Tables of every format: a merged cell counts wherever it reaches, a header of several rows becomes one."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -37,7 +38,8 @@ class _Row:
     """The texts of a row, as many as there are columns; ``length`` is without those that were not given.
 
     ``labels``: whether each looks like a label, None where there is no cell. ``has_group``: a cell reaches over some
-    columns, not over all of them, which is ``is_one``. ``is_under``: a cell from above reaches into it.
+    columns, not over all of them, which is ``is_one``. ``is_under``: a cell from above reaches into it. ``is_parted``:
+    the row below has several cells where this one has one.
     """
 
     texts: list[str]
@@ -46,6 +48,7 @@ class _Row:
     has_group: bool = False
     is_one: bool = False
     is_under: bool = False
+    is_parted: bool = False
 
     @property
     def said(self) -> set[str]:
@@ -88,6 +91,10 @@ def sheet_blocks(rows: Sequence[Sequence[Cell | None]]) -> Iterator[markup.Block
 
 def _fill(row: Sequence[Cell | None]) -> int:
     return sum(not _is_blank(cell) for cell in row)
+
+
+def _has_number(texts: Iterable[str]) -> bool:
+    return any(text.strip("()+-%").replace(",", "").replace(".", "").isdecimal() for text in texts)
 
 
 def _bands(rows: Iterable[_Any], fill: Callable[[_Any], int]) -> list[list[_Any]]:
@@ -178,8 +185,9 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
             for row, blank in ((row, width - len(row)) for row in rows)
         ]  # fmt: skip
     found: list[dict[int, tuple[str, bool | None]]] = [{} for _ in rows]
+    begun: list[set[int]] = [set() for _ in rows]
     grid = [_Row([], []) for _ in rows]
-    groups: list[tuple[int, int, int]] = []
+    groups: list[tuple[int, int, range]] = []
     covered = 0
     for number, row in enumerate(rows):
         column = 0
@@ -196,19 +204,27 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
                 grid[below].is_under |= below > number
                 for place in range(column, column + wide):
                     found[below].setdefault(place, said)
+            begun[number].add(column)
             if wide > 1:
-                groups.append((number, wide, deep))
+                groups.append((number, number + deep, range(column, column + wide)))
             column += wide
-    width = max((max(row, default=-1) + 1 for row in found), default=0)
-    for number, wide, deep in groups:
-        grid[number].has_group |= wide < width
-        for reached in grid[number : number + deep]:
-            reached.is_one |= wide >= width
+    columns = sorted(set().union(*begun))  # where none begins, two are merged in every row
+    for first, end, group in groups:
+        wide = bisect_left(columns, group.stop) - bisect_left(columns, group.start)
+        grid[first].has_group |= 1 < wide < len(columns)
+        grid[end - 1].is_parted |= end < len(rows) and len(begun[end].intersection(group)) > 1
+        for reached in grid[first:end]:
+            reached.is_one |= wide >= len(columns)
     for whole, texts in zip(grid, found, strict=True):
-        whole.length = max(texts, default=-1) + 1
-        places = [texts.get(place, ("", None)) for place in range(width)]
+        whole.length = bisect_right(columns, max(texts, default=-1))
+        places = [texts.get(place, ("", None)) for place in columns]
         whole.texts, whole.labels = [text for text, _ in places], [label for _, label in places]
     return grid
+
+
+def _has_parts(row: _Row, below: _Row) -> bool:
+    """Whether a row of names may go on in the one below: that parts its cells, or begins with a blank, as it does."""
+    return row.is_parted or not (row.texts[0] or below.texts[0] or _has_number(below.texts))
 
 
 def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
@@ -232,7 +248,9 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
         yield from (("list", markup.item(f"{label.rstrip(' :')}: {value}")) for label, value in items if value)
         return
     end = min(max(header_rows, 1), len(rows))
-    while end < min(len(rows) - 1, _MOST_HEADER_ROWS) and (rows[end - 1].has_group or rows[end].is_under):
+    while end < min(len(rows) - 1, _MOST_HEADER_ROWS) and (
+        rows[end].is_under or (_has_parts(rows[end - 1], rows[end]) and has_header(texts[end:]))
+    ):
         end += 1
     if header_rows in (0, 2) and not is_merged and has_groups(texts):
         texts[0], end = spread_groups(*texts[:2]), 2
