@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfright.ingest.readers.tables import Cell, plain_rows, tables
+from selfright.ingest.readers.tables import Cell, plain_rows, sheet_blocks, tables
 
 
 def text(rows: list[list[Cell]], header_rows: int = 0) -> str:
@@ -146,3 +146,20 @@ def test_a_header_does_not_go_on_in_rows_that_part_none_of_its_cells() -> None:
     rows += [[Cell(name), Cell(value, columns=4)] for name, value in (("Name", "Spring"), ("Aim", "Joy"))]
     rows += plain_rows([["Who", "Kim", "Lee", "", ""]])
     assert text(rows).startswith("|Date|May 1|May 1|By|Kim|\n|---|---|---|---|---|\n|Name|Spring|")
+
+
+def sheet(*rows: str) -> list[str]:
+    return [text for _, text in sheet_blocks(plain_rows([row.split("|") for row in rows]))]
+
+
+def test_blank_rows_within_a_table_leave_its_header_over_all_of_it() -> None:
+    head = ["|People|Active| |Rate", "|||Jobless|(%)"]
+    shown = "| |People|Active|Jobless|Rate – (%)|\n|---|---|---|---|---|\n"
+    years = ["2015|42,975|27,140|973|3.6", "2016|43,385|27,415|970|3.5"]
+    months = ["Jan|43,239|26,433|988|3.7", "Feb|43,274|26,734|317|4.9"]
+    rows = "\n".join(f"|{row}|" for row in (*years, *months))
+    assert sheet(*head, "||||", *years, "||||", *months) == [shown + rows]
+
+    tasks = ["Source|Task|Weeks", "Plan|Move|1", "Talk|Sort|2", "||", "Plan|Write|x", "Talk|Read|y"]
+    assert sheet(*tasks)[0].endswith("|Talk|Sort|2|\n|Plan|Write|x|\n|Talk|Read|y|")
+    assert len(sheet(*tasks[:4], "Place|Name|Phone", "Plan|Kim|1")) == 2

@@ -14,6 +14,7 @@ from selfright.ingest.readers.headers import count_above, form_items, has_groups
 _MOST_COLUMNS = 1_000  # that a cell reaches over, as in HTML
 _MOST_COVERED = 1_000_000  # cells that are repeated in a table
 _MOST_HEADER_ROWS = 4
+_SEEN_ROWS = 100
 _BETWEEN = " – "
 _SENTENCE = re.compile(r"[^\W\d_]{2}[.!?]$")
 _Any = TypeVar("_Any")
@@ -78,7 +79,12 @@ def sheet_blocks(rows: Sequence[Sequence[Cell | None]]) -> Iterator[markup.Block
 
     Words in a cell or two, line by line, are no table, nor are those in one column beside tables, or below a sentence.
     """
-    bands = _bands(rows, _fill)
+    bands: list[list[Sequence[Cell | None]]] = []
+    for band in _bands(rows, _fill):
+        if bands and _is_more(bands[-1][:_SEEN_ROWS], band):
+            bands[-1] += band
+        else:
+            bands.append(band)
     for band in bands:
         said = [[cell.text for cell in row if cell and cell.text] for row in band]
         is_column = max(map(len, said)) < 2 and (len(bands) > 1 or _SENTENCE.search(said[0][0]) is not None)
@@ -90,7 +96,22 @@ def sheet_blocks(rows: Sequence[Sequence[Cell | None]]) -> Iterator[markup.Block
 
 
 def _fill(row: Sequence[Cell | None]) -> int:
-    return sum(not _is_blank(cell) for cell in row)
+    return len(row) - sum(cell.columns for cell in row if cell and not cell.text)
+
+
+def _is_more(above: Sequence[Sequence[Cell | None]], band: Sequence[Sequence[Cell | None]]) -> bool:
+    """Whether rows behind a blank one are more of the table above: they have no columns and no names of their own.
+
+    Their first row has a value as those below it, or one that comes in the rows above, or a number where there is none.
+    """
+    width = max(map(len, (*above, *band)))
+    texts = [[cell.text if cell else "" for cell in row] + [""] * (width - len(row)) for row in band]
+    own = [n for n in range(width) if any(row[n] for row in texts)]
+    known = {n for row in above for n, cell in enumerate(row) if not _is_blank(cell)}
+    said = {(n, cell.text) for row in above[1:] for n, cell in enumerate(row) if cell and cell.text}
+    has_value = not has_header(texts) or not said.isdisjoint(enumerate(texts[0]))
+    is_first = _has_number(texts[0]) and not any(_has_number([cell.text for cell in row if cell]) for row in above)
+    return _fill(band[0]) > 1 and known.issuperset(own[1:]) and (has_value or is_first)
 
 
 def _has_number(texts: Iterable[str]) -> bool:
