@@ -45,6 +45,7 @@ def test_a_hangul_document_in_reading_order_every_word_once(read_one: ReadOne) -
     )
     assert (document.title, document.language) == ("밸브 안내", "ko")
     assert read_one("b.hwpx", hwpx(paragraph("글"), title="제목")).title == "제목"
+    assert read_one("c.hwpx", hwpx(first, styles={"0": "바탕글", "1": "개요 1"}, title="3")).title == "밸브 안내"
 
 
 @pytest.mark.parametrize("suffix", [".hwpx", ".odt", ".pptx", ".xlsx"])

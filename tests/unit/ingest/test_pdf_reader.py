@@ -405,6 +405,7 @@ def titled(title: str) -> Draw:
         ("untitled", "Valve Guide"),
         ("report_final.hwp", "Valve Guide"),
         ("print.html", "Valve Guide"),
+        ("1111", "Valve Guide"),
         ("", "Valve Guide"),
     ],
 )

@@ -195,7 +195,8 @@ def test_a_locked_opendocument_is_named(read_one: ReadOne) -> None:
 
 
 def test_a_book(read_one: ReadOne) -> None:
-    chapter = "<html xmlns='http://www.w3.org/1999/xhtml'><body><h1>1장</h1><p>밸브가 열린다.</p></body></html>"
+    body = "<h1><img src='a.png' alt='책'/></h1><h1>1장</h1><p>밸브가 열린다.</p>"  # the first one says nothing
+    chapter = f"<html xmlns='http://www.w3.org/1999/xhtml'><body>{body}</body></html>"
     content = zipped(
         {
             "mimetype": "application/epub+zip",

@@ -59,7 +59,7 @@ def _read_newer(file: SourceFile) -> Document:
         raise packed.unreadable(file, _KIND, error) from error
     if not sections:
         raise packed.unreadable(file, _KIND, "there are no sections in it")
-    return file.document(text, title or markup.first_heading(text), _HWPX)
+    return file.document(text, markup.title(title, text), _HWPX)
 
 
 def _name(element: _Element) -> str:
@@ -184,7 +184,7 @@ def _read_older(file: SourceFile) -> Document:
         raise file.refuse("it is protected by a password; save it without one") from error
     except Exception as error:  # hostile files make the library fail in more ways than can be named
         raise packed.unreadable(file, _KIND, error) from error
-    return file.document(text, markup.first_heading(text), _HWP)
+    return file.document(text, markup.title("", text), _HWP)
 
 
 def _read_block(block: "Block") -> Iterator[markup.Block]:

@@ -1,16 +1,24 @@
 """The Markdown that readers of richer formats write: one text form for headings, lists, tables and code."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from selfright.domain.text import BlockKind, blocks
 
 Block = tuple[BlockKind, str]
+_MEANINGLESS = re.compile(
+    r"\W*(?:untitled|anonymous|unspecified)|document\d*$|microsoft (?:word|powerpoint)|제목\s*없음"
+    r"|(?:word document|powerpoint (?:presentation|프레젠테이션)|slide 1)$"
+    r"|.*\.(?:docx?|pptx?|xlsx?|xlsm|hwpx?|odt|rtf|pdf|html?|md|txt|tex|dvi|indd|qx[dp])$",
+    re.IGNORECASE,
+)
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 
 
 def heading(level: int, text: str) -> str:
-    """A heading line of level 1 to 6."""
-    return f"{'#' * min(max(level, 1), 6)} {one_blank(text)}"
+    """A heading line of level 1 to 6; nothing for one that says nothing."""
+    line = one_blank(text)
+    return line and f"{'#' * min(max(level, 1), 6)} {line}"
 
 
 def item(text: str, depth: int = 0) -> str:
@@ -73,6 +81,8 @@ def join_blocks(blocks: Iterable[Block]) -> str:
     return "".join(parts[1:])
 
 
-def first_heading(text: str) -> str:
-    """The first heading line without its marks; empty when there is none."""
-    return next((line.lstrip("# ") for line in text.split("\n") if line.startswith("#")), "")
+def title(own: str, text: str) -> str:
+    """The title in a file's properties, else the first heading; the first of them that says anything."""
+    heading = next((line.lstrip("# ") for line in text.split("\n") if line.startswith("#")), "")
+    said = (name for name in (own, heading) if any(map(str.isalpha, name)) and not _MEANINGLESS.match(name))
+    return next(said, "")

@@ -21,7 +21,6 @@ from selfright.ingest.readers.tables import Cell, sheet_blocks
 _WORD, _SLIDES, _BOOK = ("Word document", ".docx"), ("PowerPoint presentation", ".pptx"), ("Excel workbook", ".xlsx")
 _MICROSOFT = "application/vnd.openxmlformats-officedocument."
 _OPEN = "application/vnd.oasis.opendocument."
-_NO_TITLE = frozenset(("Word Document", "PowerPoint Presentation", "PowerPoint 프레젠테이션", "Slide 1"))
 _HIDDEN_RTF = re.compile(
     rb"\{(?:[^{}\\]|\\(?!v[^a-z]|par\b|[{}]).){0,300}\\v(?![a-z0-9])(?:[^{}\\]|\\(?!v0|par\b).)*\}", re.DOTALL
 )
@@ -161,9 +160,7 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         raise file.refuse(f"it is too much to read at once ({error}); split it") from error
     except Exception as error:  # hostile files make the libraries fail in more ways than can be named
         raise packed.unreadable(file, form.kind, error) from error
-    heading = markup.first_heading(text)
-    titles = (name for name in (title, heading) if name not in _NO_TITLE)
-    yield file.document(text, next(filter(None, titles), ""), form.media_type)
+    yield file.document(text, markup.title(title, text), form.media_type)
 
 
 def _prepare(file: SourceFile, form: _Form, head: bytes) -> tuple[bytes, str, Mapping[str, int]]:

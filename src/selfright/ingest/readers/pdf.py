@@ -44,11 +44,6 @@ _AT_ONCE = 50  # pages
 _NAMED = 20
 _PICTURE_SHARE = 0.2
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
-_MEANINGLESS = re.compile(
-    r"\W*(?:untitled|anonymous|unspecified)|document\d*$|microsoft (?:word|powerpoint)|제목\s*없음"
-    r"|.*\.(?:docx?|pptx?|xlsx?|xlsm|hwpx?|odt|rtf|pdf|html?|md|txt|tex|dvi|indd|qx[dp])$",
-    re.IGNORECASE,
-)
 _UNSPOKEN = frozenset(("link", "widget", "popup", "pushbutton", "signature"))
 _XMP = re.compile(r"<dc:title>.{0,200}?<rdf:li[^>]*>([^<]*)</rdf:li>", re.DOTALL)
 _INFORMATION = re.compile(rb"/Info\s+(\d+)\s+(\d+)\s+R")
@@ -92,9 +87,7 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         raise file.refuse(
             f"it has no text layer (scanned pages?); {recognised.why}" if scanned else "no page has a text"
         )
-    title = one_line(title)
-    says = len(title) >= 3 and not _MEANINGLESS.match(title)
-    document = file.document(text, title if says else markup.first_heading(text), "application/pdf")
+    document = file.document(text, markup.title(one_line(title), text), "application/pdf")
     if recognised.pages:
         document = replace(document, metadata={"recognised_pages": _ranges(sorted(recognised.pages))})
     yield document
