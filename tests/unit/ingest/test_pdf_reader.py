@@ -279,6 +279,12 @@ def test_headers_and_footers_stand_once_and_page_numbers_not_at_all(read_one: Re
     assert [int(n) for n in re.findall(r"Berth (\d+)", text)] == [7, 14, 21, 28, 35]
 
 
+def test_page_numbers_in_roman_letters_are_left_out(read_one: ReadOne) -> None:
+    numbers = ["iii", "iv", "- v -", "1", "2", "3"]
+    pages = [both(texts((290, 30, number)), lines(f"Berth {number} is for ships.")) for number in numbers]
+    assert read_one("r.pdf", pdf(*pages)).text == "\n\n".join(f"Berth {number} is for ships." for number in numbers)
+
+
 def test_a_paragraph_that_runs_over_a_page_is_whole(read_one: ReadOne) -> None:
     first = lines(
         "The pilot boards the ship at buoy nine and stays", "aboard until the ship has passed the northern", y=100

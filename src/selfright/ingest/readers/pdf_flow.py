@@ -24,6 +24,7 @@ _NEAR = 12.0  # points
 _FULL = 0.9  # of the width
 _HEADER_ROWS = 4
 _NUMBER = re.compile(r"\d{1,5}")
+_ROMAN = re.compile(r"\W*[ivxlc]{1,7}\W*")
 _ENDS = re.compile(r"[.!?:;。！？…][\"'”’)\]」』]*$")
 _SENTENCE = re.compile(r"[.,;:]$")
 _LARGER, _MUCH_LARGER, _LARGEST = 1.15, 1.3, 1.7  # than most letters
@@ -127,7 +128,7 @@ def _once(found: Sequence[tuple[Page, Part]], place: int) -> Iterator[Part]:
 
 
 def _mask(text: str) -> str:
-    return _NUMBER.sub("#", "".join(text.split()))
+    return "#" if _ROMAN.fullmatch(text) else _NUMBER.sub("#", "".join(text.split()))
 
 
 def _pieces(part: Part) -> list[str]:
@@ -136,7 +137,7 @@ def _pieces(part: Part) -> list[str]:
 
 def _without_number(text: str, page: Page, alike: Sequence[tuple[Page, str]]) -> str:
     """A running text without a number that grows with the pages; empty where there are few letters beside it."""
-    if text == page.label:
+    if text == page.label or _ROMAN.fullmatch(text):
         return ""
     offsets = Counter(n for on, said in alike for n in {int(n) - on.number for n in _NUMBER.findall(said)})
     offset, count = offsets.most_common(1)[0] if offsets else (0, 0)
