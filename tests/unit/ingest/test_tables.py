@@ -148,6 +148,16 @@ def test_a_header_does_not_go_on_in_rows_that_part_none_of_its_cells() -> None:
     assert text(rows).startswith("|Date|May 1|May 1|By|Kim|\n|---|---|---|---|---|\n|Name|Spring|")
 
 
+def test_a_cell_that_reaches_down_is_the_name_of_rows_where_it_begins_below_the_header() -> None:
+    rows = [[Cell("구분", columns=2), Cell("세부 내용")], [Cell("기술", rows=2), Cell("객관적 평가"), Cell("인력")]]
+    assert text([*rows, *plain_rows([["주관적 평가", "기획"]])]) == (
+        "|구분|구분|세부 내용|\n|---|---|---|\n|기술|객관적 평가|인력|\n|기술|주관적 평가|기획|"
+    )
+    rows = [[Cell("신청인", rows=2), *plain_rows([["업체명", "", "전화", ""]])[0]]]
+    rows += plain_rows([["대표자", "", "팩스", ""], ["사업", "축제", "금액", "", ""]])
+    assert text(rows).startswith("|신청인|업체명| |전화|\n|---|---|---|---|\n|신청인|대표자| |팩스|")
+
+
 def sheet(*rows: str) -> list[str]:
     return [text for _, text in sheet_blocks(plain_rows([row.split("|") for row in rows]))]
 

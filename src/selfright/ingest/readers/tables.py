@@ -40,7 +40,7 @@ class _Row:
 
     ``labels``: whether each looks like a label, None where there is no cell. ``has_group``: a cell reaches over some
     columns, not over all of them, which is ``is_one``. ``is_under``: a cell from above reaches into it. ``is_parted``:
-    the row below has several cells where this one has one.
+    the row below has several cells where this one has one. ``is_deep``: a cell reaches into the row below.
     """
 
     texts: list[str]
@@ -50,6 +50,7 @@ class _Row:
     is_one: bool = False
     is_under: bool = False
     is_parted: bool = False
+    is_deep: bool = False
 
     @property
     def said(self) -> set[str]:
@@ -221,6 +222,7 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
             if covered > _MOST_COVERED:
                 wide = deep = 1
             said = markup.one_blank(cell.text), cell.is_label
+            grid[number].is_deep |= deep > 1
             for below in range(number, number + deep):
                 grid[below].is_under |= below > number
                 for place in range(column, column + wide):
@@ -243,9 +245,16 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
     return grid
 
 
-def _has_parts(row: _Row, below: _Row) -> bool:
-    """Whether a row of names may go on in the one below: that parts its cells, or begins with a blank, as it does."""
-    return row.is_parted or not (row.texts[0] or below.texts[0] or _has_number(below.texts))
+def _goes_on(header: Sequence[_Row], row: _Row, texts: Sequence[Sequence[str]]) -> bool:
+    """Whether a row, the first of ``texts``, is of the header above it: it parts a cell of that, or both begin blank.
+
+    A cell that reaches down beside cells that nothing parts is the name of rows, and so is one that begins in a row
+    without groups.
+    """
+    is_unnamed = not (header[-1].texts[0] or row.texts[0] or _has_number(row.texts))
+    is_part = header[-1].is_parted and (row.has_group or not row.is_deep)
+    is_under = row.is_under and any(above.is_parted for above in header)
+    return is_under or ((is_part or is_unnamed) and has_header(texts))
 
 
 def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
@@ -269,9 +278,7 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
         yield from (("list", markup.item(f"{label.rstrip(' :')}: {value}")) for label, value in items if value)
         return
     end = min(max(header_rows, 1), len(rows))
-    while end < min(len(rows) - 1, _MOST_HEADER_ROWS) and (
-        rows[end].is_under or (_has_parts(rows[end - 1], rows[end]) and has_header(texts[end:]))
-    ):
+    while end < min(len(rows) - 1, _MOST_HEADER_ROWS) and _goes_on(rows[:end], rows[end], texts[end:]):
         end += 1
     if header_rows in (0, 2) and not is_merged and has_groups(texts):
         texts[0], end = spread_groups(*texts[:2]), 2
