@@ -136,6 +136,12 @@ def test_a_code_divided_at_its_hyphen_is_whole(read_one: ReadOne) -> None:
     )
 
 
+def test_an_address_divided_at_its_hyphen_keeps_it(read_one: ReadOne) -> None:
+    assert read_one("h.pdf", pdf(lines("They are at http://pump.test/help/river-", "valves/2017 for all."))).text == (
+        "They are at http://pump.test/help/river-valves/2017 for all."
+    )
+
+
 def test_korean_words_cut_at_line_ends_are_whole(read_one: ReadOne) -> None:
     if find_spec("kiwipiepy") is None:
         pytest.skip("the extra 'ko' is not installed")

@@ -35,6 +35,7 @@ _UNSPACED = re.compile(rf"(?<=[{_IDEOGRAPHS}])\n(?=[{_IDEOGRAPHS}])")
 _HYPHEN = re.compile(r"([^\W\d_]+)([-\u2010\u00ad\x02\ufffe])\n([^\W\d_]+)")
 _AFTER_HYPHEN = re.compile(r"(?<=\w[-\u2010])\n(?=\w)")
 _COMPOUND = re.compile(r"\w+-\w+")
+_ADDRESS = 200  # characters
 _CONTEXT = 16  # characters of each line
 _MOST_ENDS = 20_000  # line ends of a file
 _FEW_ENDS = 8
@@ -234,14 +235,16 @@ def _row(line: Line, columns: Sequence[Column], shift: float) -> list[Cell]:
 def _join_lines(texts: Sequence[str]) -> list[str]:
     """The texts of one document, each without its line breaks.
 
-    A hyphen stays where the same document has the word with it within a line. Korean words are put together where
-    the extra ``ko`` is installed.
+    A hyphen stays in an address, and where the same document has the word with it within a line. Korean words are put
+    together where the extra ``ko`` is installed.
     """
     compounds = {word.lower() for text in texts for word in _COMPOUND.findall(text)}
 
     def without_hyphen(match: re.Match[str]) -> str:
         before, hyphen, after = match.groups()
-        is_compound = hyphen in "-\u2010" and (not after[0].islower() or f"{before}-{after}".lower() in compounds)
+        address = match.string[max(0, match.start() - _ADDRESS) : match.end(1)].split()[-1]
+        is_whole = "://" in address or not after[0].islower() or f"{before}-{after}".lower() in compounds
+        is_compound = hyphen in "-\u2010" and is_whole
         return f"{before}-{after}" if is_compound else before + after
 
     divided = iter(_find_divisions([pair for text in texts for pair in _pairs(text)]))
