@@ -12,7 +12,6 @@ from selfright.wire.answers import VerdictReached
 from selfright.wire.user_data import TurnLine
 
 _MARK = re.compile(r"\[(\d{1,3})\]|\[(?:Source|출처): ([^\[\]\n]{1,300})\]")
-_WEAK = 0.5  # overall quality under which the loop would have gone on
 MOST_COPIED = 50
 MOST_MISSING = 20
 _SIGNS = {"supported": "✓", "unsupported": "✗"}
@@ -82,7 +81,7 @@ def weakness(answer: AnswerReply) -> str:
     if answer.verdict == "incorrect" and not any(c.from_web for c in answer.citations):
         return "none"
     judged = answer.evaluation
-    short = judged is not None and (bool(judged.missing_info) or judged.overall < _WEAK)
+    short = judged is not None and (bool(judged.missing_info) or judged.answer_quality != "adequate")
     return "part" if short and answer.verdict == "ambiguous" else ""
 
 

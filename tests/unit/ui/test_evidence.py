@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.schemas import NodeOutcome
-from selfright.ui.answers import link_citations, whole
+from selfright.ui.answers import link_citations, weakness, whole
 from selfright.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
 from selfright.ui.state import Turn
 from selfright.ui.words import WORDS, Language
@@ -82,6 +82,12 @@ def test_marks_of_an_answer_are_said_in_words() -> None:
     abstained = whole(Turn("?", answer=reply("x", abstained=True), evidence=[passage("abc")]), "t", "ko")
     assert WORDS["ko"]["abstained_more"] in abstained
     assert WORDS["ko"]["nearest"] in abstained
+
+
+def test_an_answer_is_weak_by_its_label_whatever_its_score() -> None:
+    for label, how in (("needs_docs", "part"), ("adequate", "")):
+        answer = reply("x", verdict="ambiguous", evaluation={**EVALUATION, "answer_quality": label, "overall": 0.7})
+        assert weakness(answer) == how
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])

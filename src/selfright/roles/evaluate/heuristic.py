@@ -8,11 +8,11 @@ import re
 from selfright.domain.answers import EvaluationRequest
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
 from selfright.domain.passages import Language
+from selfright.roles.evaluate.scoring import ADEQUATE_OVERALL
 from selfright.roles.visible_text import letters
 
 LENGTH, EVIDENCE, PERSONALISATION = 0.3, 0.4, 0.3
 CONFIDENCE = 0.3
-THRESHOLD = 0.5
 
 # An answer of this many letters is as long as need be; Hangul says more per letter.
 _ENOUGH: dict[Language, int] = {"en": 160, "ko": 80}
@@ -34,7 +34,7 @@ class HeuristicEvaluator:
         score = round(
             LENGTH * _length(request) + EVIDENCE * _evidence(request) + PERSONALISATION * _personalisation(request), 6
         )
-        enough = score >= THRESHOLD and not request.draft.refused
+        enough = score >= ADEQUATE_OVERALL and not request.draft.refused
         return Evaluation(
             grounding=score,
             completeness=score,

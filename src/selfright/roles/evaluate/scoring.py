@@ -15,12 +15,9 @@ BIAS, COVERAGE, ANYWHERE = -2.6, 4.5, 1.0
 NAMES_MISSING, NUMBERS_MISSING, NUMBER_CONFLICT, NEGATION_CONFLICT = -1.2, -2.5, -1.5, -3.5
 SUPPORTED, UNSUPPORTED = 0.5, 0.35
 
-
-# An answer to something else counts at most this, however well it is supported: less than ``quality_threshold``.
-MISSED = 0.49
-
 COMPLETE = 0.6
-ADEQUATE_OVERALL = 0.5
+ADEQUATE_OVERALL = 0.5  # below it no answer is adequate
+MISSED = ADEQUATE_OVERALL - 0.01  # an answer to something else counts at most this, however well it is supported
 
 _CONTRADICTED = 0.1
 
