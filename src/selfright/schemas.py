@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from selfright.domain import answers, judgements
 from selfright.domain.answers import Cost, Iteration
 from selfright.domain.events import NodeFinished
-from selfright.domain.node_outcomes import NodeOutcome
+from selfright.domain.node_outcomes import NodeOutcome, WithheldPassage
 from selfright.domain.passages import Hit, StoreInfo, Strip, Trust, is_of_the_web
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Fact, Profile, Slot
@@ -88,7 +88,8 @@ class Evaluation(Reply):
 class AnswerReply(Reply):
     """The outcome of a turn, the same as ``selfright ask --json``.
 
-    ``uncovered`` is what was asked and left out; if there is any, the first of the ``notes`` says it.
+    ``uncovered`` is what was asked and left out; if there is any, the first of the ``notes`` says it. ``withheld`` are
+    passages that were found and could not be evidence, and why.
     """
 
     question: str
@@ -108,6 +109,7 @@ class AnswerReply(Reply):
     cost: Cost
     trace_id: str
     uncovered: list[str] = Field(default_factory=list)
+    withheld: list[WithheldPassage] = Field(default_factory=list)
 
 
 class KeptStrip(Reply):

@@ -16,7 +16,7 @@ from tests.functional.conftest import Cli
 ANSWER_KEYS = {
     "question", "answer", "abstained", "language", "citations", "evaluation", "verdict", "verdict_confidence",
     "stop_reason", "preset", "degraded", "iterations", "removed_claims", "notes", "cost", "trace_id",
-    "uncovered",
+    "uncovered", "withheld",
 }  # fmt: skip
 EVALUATION_KEYS = {
     "grounding", "completeness", "accuracy", "overall", "answer_quality", "confidence", "missing_info",

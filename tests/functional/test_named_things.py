@@ -33,6 +33,8 @@ def selfright(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Selfright]:
 def test_another_medicine_is_no_answer(selfright: Selfright) -> None:
     answer = selfright.ask("임신 12주인데 리시노프릴 먹어도 되나요?")
     assert all("lisinopril" in citation.document_id for citation in answer.citations)
+    reasons = {one.passage_id.partition(".")[0]: one.reason for one in answer.withheld}
+    assert reasons["medical-ko-warfarin"] == "named_thing"
     english = selfright.ask("Can I take lisinopril? I am 12 weeks pregnant.")
     assert "contraindicated" in english.answer
     assert all("lisinopril" in citation.document_id for citation in english.citations)

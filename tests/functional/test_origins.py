@@ -33,6 +33,8 @@ def test_added_crawled_and_sent_documents_are_told_apart(notes: Path, tmp_path: 
         take_in(selfright, sent, "sent.jsonl")
         assert origins(selfright) == {"kiln.md": "index", "page.md": "web", "row": "upload"}
         answer = selfright.ask("How much does the kiln K3 weigh?", preset="basic")
+        withheld = selfright.ask("How much does the kiln K3 weigh?", preset="crag").withheld
+    assert {(one.passage_id, one.reason) for one in withheld} == {("page.md#0", "trust"), ("row#0", "trust")}
     assert "90 kilograms" in answer.answer
     assert "50" not in answer.answer
     assert "70" not in answer.answer

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
-from selfright.domain.node_outcomes import NOTHING, NodeOutcome
+from selfright.domain.node_outcomes import NOTHING, NodeOutcome, WithheldPassage
 from selfright.domain.passages import Hit, Language, Strip, is_of_the_web
 from selfright.domain.slots import Concern, Slot
 from selfright.domain.wordings import format_outcome
@@ -189,6 +189,11 @@ class Answer:
     strips: tuple[Strip, ...] = ()
     uncovered: tuple[str, ...] = ()
     verdict_confidence: float | None = None
+
+    @property
+    def withheld(self) -> tuple[WithheldPassage, ...]:
+        """The passages that were found in some pass and could not be evidence, each reason once."""
+        return tuple(dict.fromkeys(one for step in self.trace for one in step.outcome.withheld))
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,12 +103,30 @@ class PairReading:
         return math.isfinite(self.score)
 
 
+class WithheldReason(StrEnum):
+    """Why a passage that was found may not be evidence.
+
+    ``trust``: others brought it, and the operator's own texts answer. ``states_nothing``: it only speaks of what is
+    asked. ``named_thing``: it is on another thing than the question names. ``other_subject``: only pages of the other
+    language have the question's subject as their title, and it does not name that.
+    """
+
+    TRUST = "trust"
+    STATES_NOTHING = "states_nothing"
+    NAMED_THING = "named_thing"
+    OTHER_SUBJECT = "other_subject"
+
+
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """The calibrated probability (0…1) that one passage helps to answer; None when the judge could not tell."""
+    """The calibrated probability (0…1) that one passage helps to answer; None when the judge could not tell.
+
+    ``withheld`` is why it was kept from the judge; its probability is then 0.
+    """
 
     passage_id: str
     probability: float | None
+    withheld: WithheldReason | None = None
 
 
 @dataclass(frozen=True, slots=True)

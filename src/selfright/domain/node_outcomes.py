@@ -1,9 +1,25 @@
 """What a node of a turn decided, as facts; ``wordings.said`` puts them into words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
+from selfright.domain.judgements import (
+    AnswerQuality,
+    EvaluationSource,
+    Grading,
+    QueryClass,
+    StopReason,
+    Verdict,
+    WithheldReason,
+)
 from selfright.domain.routing import RoutingDecision
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldPassage:
+    """A passage that was found and may not be evidence; ``passage_id`` is empty in an outline, which names nothing."""
+
+    reason: WithheldReason
+    passage_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +51,17 @@ class NodeOutcome:
     again: str = ""
     ended: StopReason | None = None
     repaired: int | None = None
+    withheld: tuple[WithheldPassage, ...] = ()
+
+    def without_names(self) -> "NodeOutcome":
+        """The same without the ids of passages."""
+        return replace(self, withheld=tuple(WithheldPassage(one.reason) for one in self.withheld))
+
+
+def withheld_passages(grading: Grading | None) -> tuple[WithheldPassage, ...]:
+    """The passages that were kept from the grader."""
+    grades = grading.grades if grading else ()
+    return tuple(WithheldPassage(one.withheld, one.passage_id) for one in grades if one.withheld)
 
 
 NOTHING = NodeOutcome()

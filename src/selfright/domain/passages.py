@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Self, get_args
 
 from selfright.domain.file_names import full_title
+from selfright.domain.judgements import WithheldReason
 
 Language = Literal["ko", "en"]
 Origin = Literal["index", "upload", "web"]
@@ -219,7 +220,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class FilteredHits:
-    """Hits that may be evidence, and those ``withheld``; both in their order.
+    """Hits that may be evidence, and those ``withheld``; both in their order. ``reasons`` are by passage id.
 
     ``names_subject`` is false when nothing of all that was found names what the question is about.
     """
@@ -227,12 +228,14 @@ class FilteredHits:
     hits: tuple[Hit, ...]
     withheld: tuple[Hit, ...] = ()
     names_subject: bool = True
+    reasons: Mapping[str, WithheldReason] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, found: Sequence[Hit], left: Sequence[Hit], *, names_subject: bool = True) -> Self:
-        """What is ``left`` of what was ``found``."""
-        names = {hit.passage.id for hit in left}
-        return cls(tuple(left), tuple(hit for hit in found if hit.passage.id not in names), names_subject)
+    def of(cls, found: Sequence[Hit], reasons: Mapping[str, WithheldReason], *, names_subject: bool = True) -> Self:
+        """What was ``found``, without the passages that there are ``reasons`` against."""
+        left = tuple(hit for hit in found if hit.passage.id not in reasons)
+        withheld = tuple(hit for hit in found if hit.passage.id in reasons)
+        return cls(left, withheld, names_subject, reasons)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def english() -> Wording:
     return Wording(texts["clauses"], {"routing": texts["reasons"]})
 
 
-CODES = ("query_class", "verdict", "quality", "judge", "stop", "again", "ended")
+CODES = ("query_class", "verdict", "quality", "judge", "stop", "again", "ended", "withheld")
 _MOST_SOURCES = 5
 
 
@@ -51,13 +51,19 @@ def format_outcome(outcome: NodeOutcome, wording: Wording | None = None) -> str:
     """The line, in English where no ``wording`` is given; empty for a node that decides nothing."""
     wording = wording or english()
     held = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
-    held = {name: value for name, value in held.items() if value is not None and value is not False and value != ""}
+    held = {
+        name: value
+        for name, value in held.items()
+        if value is not None and value is not False and value not in ("", ())
+    }
     facts = {
         name: wording.names.get(name, {}).get(value, value) if name in CODES else value for name, value in held.items()
     }
     facts["sources"] = outcome.provider or _sources(outcome.routing, wording)
     facts["sufficiency"] = "" if outcome.sufficiency is None else f" ({outcome.sufficiency:.2f})"
     facts["routing"] = _reason(outcome.routing, wording)
+    reasons, facts["withheld"] = wording.names.get("withheld", {}), len(outcome.withheld)
+    facts["why"] = ", ".join(dict.fromkeys(reasons.get(one.reason, one.reason) for one in outcome.withheld))
     names = ("passages_from" if name == "passages" and facts["sources"] else name for name in held)
     return singular(", ".join(wording.clauses[name].format(**facts) for name in names if name in wording.clauses))
 

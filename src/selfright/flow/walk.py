@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, get_type_hints
 
 from selfright.domain.answers import Step
-from selfright.domain.node_outcomes import NOTHING, NodeOutcome
+from selfright.domain.node_outcomes import NOTHING, NodeOutcome, withheld_passages
 from selfright.domain.tools import Tools
 from selfright.flow.nodes.judge import evaluate, finalize, quality_check, repair_claims
 from selfright.flow.nodes.search import grade, retrieve, rewrite, web_search
@@ -87,11 +87,19 @@ _FACTS: Mapping[str, Callable[[Mapping[str, Any]], NodeOutcome]] = MappingProxyT
         "extract_slots": lambda update: NodeOutcome(slots=len(update["slot_out"])),
         "classify": lambda update: NodeOutcome(query_class=update["query_class"], fast_path=update["fast_path"]),
         "retrieve": lambda update: NodeOutcome(passages=len(update["retrieved_docs"]), routing=update.get("routing")),
-        "grade": lambda update: NodeOutcome(verdict=update["verdict"], sufficiency=update["grading"].sufficiency),
+        "grade": lambda update: NodeOutcome(
+            verdict=update["verdict"],
+            sufficiency=update["grading"].sufficiency,
+            withheld=withheld_passages(update["grading"]),
+        ),
         "refine_knowledge": lambda update: NodeOutcome(
             strips=len(update["strips"]), verdict=update["verdict"], removed_share=update["removed_share"]
         ),
-        "web_search": lambda update: NodeOutcome(passages=len(update["web_docs"]), provider=update["web_provider"]),
+        "web_search": lambda update: NodeOutcome(
+            passages=len(update["web_docs"]),
+            provider=update["web_provider"],
+            withheld=withheld_passages(update.get("web_grading")),
+        ),
         "assemble_context": lambda update: NodeOutcome(strips=len(update["strips"])),
         "generate": _generate,
         "evaluate": _evaluate,

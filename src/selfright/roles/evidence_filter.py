@@ -6,7 +6,7 @@ Asked before grading, after refinement and before writing; ``roles.refine`` leav
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selfright.domain.judgements import Grading
+from selfright.domain.judgements import Grading, WithheldReason
 from selfright.domain.packs import DomainPack
 from selfright.domain.passages import FilteredHits, Hit, Strip
 from selfright.roles.entity_filter import QueryEntities, on_other_subjects, text_as_seen
@@ -27,8 +27,13 @@ class OfflineEvidenceFilter:
         entities = QueryEntities.of(question, self.pack)
         named = not (entities and left) or entities.is_named_in([text_as_seen(hit) for hit in left])
         others = on_other_subjects(question, left, self.trust.analyzer)
-        left = tuple(hit for hit in left if hit not in others and not (entities and _passes_over(entities, hit)))
-        return FilteredHits.of(hits, left, names_subject=named)
+        mixed = len({hit.passage.trusted for hit in hits}) > 1
+        gives_way = WithheldReason.TRUST if mixed else WithheldReason.STATES_NOTHING
+        reasons = {hit.passage.id: gives_way for hit in hits if hit not in left}
+        reasons |= {hit.passage.id: WithheldReason.OTHER_SUBJECT for hit in others}
+        passed_over = (hit.passage.id for hit in left if entities and _passes_over(entities, hit))
+        reasons |= dict.fromkeys(passed_over, WithheldReason.NAMED_THING)
+        return FilteredHits.of(hits, reasons, names_subject=named)
 
     async def strips(self, question: str, strips: Sequence[Strip], hits: Sequence[Hit] = ()) -> tuple[Strip, ...]:
         """The strips that an answer may be made of, those of the index beside those of the web."""

@@ -5,7 +5,8 @@ An outline is made of what can hold no content: names of nodes and what they dec
 
 import datetime
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from selfright.domain.answers import Answer, Cost, Step
 from selfright.domain.traces import Origins, Pass, Trace
@@ -28,7 +29,7 @@ def finished_trace(answer: Answer, at: float, scope: Scope, origins: Origins, *,
         user=scope.owner,
         collections=scope.collections,
         origins=origins,
-        steps=answer.trace,
+        steps=answer.trace if content else _without_names(answer.trace),
         passes=tuple(
             Pass(one.verdict, one.overall, len(one.documents), one.improvement, one.duplicate_share)
             for one in answer.iterations
@@ -58,11 +59,15 @@ def broken(
         "outline",
         scope.owner,
         origins,
-        tuple(steps),
+        _without_names(steps),
         cost=spent,
         error=kind,
         collections=scope.collections,
     )
+
+
+def _without_names(steps: Iterable[Step]) -> tuple[Step, ...]:
+    return tuple(replace(step, outcome=step.outcome.without_names()) for step in steps)
 
 
 def draw_list(traces: Sequence[Trace]) -> str:

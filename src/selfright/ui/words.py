@@ -72,6 +72,7 @@ _CODES = {
     "again": "where",
     "ended": "stopped",
     "routing": "reasons",
+    "withheld": "withheld",
 }
 OUTCOMES: Mapping[Language, Wording] = MappingProxyType(
     {

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from selfright.domain.judgements import WithheldReason
 from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.passages import FilteredHits, Hit, Passage, Strip
 from selfright.roles.entity_filter import QueryEntities
@@ -35,6 +36,7 @@ def test_what_is_about_another_medicine_is_left_out() -> None:
     left = found(QUESTION, LISINOPRIL, WARFARIN, MIGRAINE)
     assert names(left.hits) == ["lisinopril.md"]  # by its English name
     assert names(left.withheld) == ["warfarin.md", "migraine.md"]
+    assert set(left.reasons.values()) == {WithheldReason.NAMED_THING}
     assert left.names_subject
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from selfright.domain.answers import Step
 from selfright.domain.errors import ModelUnavailable
-from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
-from selfright.domain.node_outcomes import NodeOutcome
+from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict, WithheldReason
+from selfright.domain.node_outcomes import NodeOutcome, WithheldPassage
 from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.turns import Scope
 from selfright.schemas import trace_form, trace_of
@@ -41,14 +41,25 @@ def test_every_fact_of_a_step_comes_back() -> None:
     whole = NodeOutcome(
         1, QueryClass.QUESTION, True, 2, Verdict.CORRECT, 0.5, 0.25, 3, "static", routing, 4, True, True, 0.75,
         AnswerQuality.ADEQUATE, EvaluationSource.LOCAL, StopReason.ADEQUATE, "rewrite", StopReason.BUDGET, 5,
+        (WithheldPassage(WithheldReason.TRUST, "a#0"),),
     )  # fmt: skip
     assert None not in [getattr(whole, field.name) for field in fields(whole)]
-    trace = finished_trace(answer(trace=(Step("grade", 0.5, whole),)), 1.0, Scope("u"), ORIGINS, content=False)
+    trace = finished_trace(answer(trace=(Step("grade", 0.5, whole),)), 1.0, Scope("u"), ORIGINS, content=True)
     (step,) = trace_of(json.loads(json.dumps(trace_form(trace)))).steps
     assert step.outcome == whole
     assert [type(getattr(step.outcome, f.name)) for f in fields(whole)] == [
         type(getattr(whole, f.name)) for f in fields(whole)
     ]
+
+
+def test_an_outline_says_why_passages_were_withheld_and_not_which() -> None:
+    step = Step("grade", 0.5, NodeOutcome(withheld=(WithheldPassage(WithheldReason.NAMED_THING, SAID),)))
+    broken_off = broken("ab" * 16, 1.0, Scope("u"), ORIGINS, [step], 2.0, ModelUnavailable(SAID))
+    for trace in (finished_trace(answer(trace=(step,)), 1.0, Scope("u"), ORIGINS, content=False), broken_off):
+        written = json.dumps(trace_form(trace))
+        assert "1 withheld (named_thing)" in written
+        assert SAID not in written
+    assert SAID in json.dumps(trace_form(finished_trace(answer(trace=(step,)), 1.0, Scope("u"), ORIGINS, content=True)))
 
 
 def test_an_error_is_kept_by_its_class_alone() -> None:

@@ -33,7 +33,7 @@ _SUFFICES = 0.33  # sufficiency: of eleven questions asked by hand, pages that a
 
 async def grade_hits(state: AgentState, tools: Tools, found: FilteredHits) -> tuple[Grading, tuple[str, ...]]:
     """The grading by the flags' thresholds, no higher than trust allows, and a note if the grader failed."""
-    question, withheld = state["question"], tuple(Grade(hit.passage.id, 0.0) for hit in found.withheld)
+    question, withheld = state["question"], tuple(Grade(name, 0.0, why) for name, why in found.reasons.items())
     if not found.names_subject:
         grades = (*(Grade(hit.passage.id, 0.0) for hit in found.hits), *withheld)
         return Grading(Verdict.INCORRECT, 0.0, grades, "nothing that was found names what is asked about"), ()
