@@ -97,7 +97,7 @@ def an_index() -> Iterator[Path]:
 
 def rendered(command: str, files: list[str], ran: int) -> str:
     """The list as it stands in the page."""
-    head = f"`{command}` passes {len(files)} files (at most {MOST[command]}); something runs in {ran}.\n\n"
+    head = f"`{command}`: {len(files)} files are on the call path (limit {MOST[command]}); code runs in {ran}.\n\n"
     return head + "\n".join(f"{number}. `{name}`" for number, name in enumerate(files, start=1)) + "\n"
 
 

@@ -80,7 +80,7 @@ def test_a_command_passes_the_files_that_the_page_lists(command: str) -> None:
         files, ran = command_path.measure(command, index)
     assert len(files) <= command_path.MOST[command]
     listed = command_path.embedded(page, command, command_path.rendered(command, files, ran))
-    number = re.compile(r"something runs in \d+")
+    number = re.compile(r"code runs in \d+")
     assert number.sub("", page) == number.sub("", listed)
 
 
