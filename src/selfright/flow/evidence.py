@@ -42,7 +42,7 @@ def whole(hits: Sequence[Hit]) -> tuple[Strip, ...]:
 
 
 def prefer_language(hits: Sequence[Hit], language: Language, k: int) -> tuple[Hit, ...]:
-    """The ``k`` best hits; passages in another language than the question are moved down.
+    """The ``k`` best hits; passages in another language than the answer's are moved down.
 
     Names and codes are the same in both languages, so a bilingual index also finds passages in the other one. If both
     answer the question, the one in the reader's language is better.

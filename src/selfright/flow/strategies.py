@@ -59,11 +59,11 @@ class CorrectiveRAGStrategy:
         return update | {"needs_retrieval": target is not None, "next_node": target or "finalize"}
 
     def should_retrieve(self, state: Mapping[str, Any]) -> bool:
-        """Whether the judgement asks for another pass."""
+        """Whether score, label or both ask for another pass, as ``routing`` says."""
         return self._target(state) is not None
 
     def get_strategy_name(self) -> str:
-        """As S0 names it."""
+        """The name [S0] gives it in reports."""
         return "Corrective RAG"
 
     def get_metrics(self, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,12 +113,12 @@ class BasicRAGStrategy:
         return {"evaluation": None, "quality_score": 1.0, "needs_retrieval": False}
 
     def should_retrieve(self, state: Mapping[str, Any]) -> bool:
-        """Never."""
+        """Never: nothing is judged."""
         del state
         return False
 
     def get_strategy_name(self) -> str:
-        """As S0 names it."""
+        """The name [S0] gives it in reports."""
         return "Basic RAG (Baseline)"
 
     def get_metrics(self, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def create_strategy(
 
 
 def evaluation_request(state: Mapping[str, Any]) -> EvaluationRequest:
-    """The request to the judge."""
+    """What the judge gets to see of the state."""
     return EvaluationRequest(
         question=state["question"],
         draft=state["draft"],

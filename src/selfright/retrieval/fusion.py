@@ -98,7 +98,7 @@ class ReciprocalRankFusion(Fusion):
         waiting: Collection[Item] = (),
         /,
     ) -> Fused[Item]:
-        """By the sum of ``1 / (k + rank)``."""
+        """Orders by the sum of ``1 / (k + rank)`` over both lists."""
         del searched, foreign
         lists = ([item for item, _ in bm25], [item for item, _ in dense])
         fused = reciprocal_rank_fusion(lists, self._k)
@@ -133,7 +133,7 @@ class AdaptiveFusion(Fusion):
         waiting: Collection[Item] = (),
         /,
     ) -> Fused[Item]:
-        """By the weighted sum; of one list alone in its order."""
+        """Orders by the weighted sum; one list alone keeps its order."""
         if not bm25 or not dense:
             return _one_half(bm25 or dense, searched, _MEANING_ALONE if dense else _WORDS_ALONE)
         words, near = _once(bm25), _once(dense)

@@ -47,7 +47,7 @@ class QueryEntities:
 
     @classmethod
     def of(cls, question: str, pack: DomainPack) -> "QueryEntities":
-        """Reads the question."""
+        """What the question names by how it is written, and as a thing of the pack's field."""
         return cls(
             frozenset(word.lower()[:_STEM] for word in _ANY_WORD.findall(question)),
             " ".join(_HANGUL.findall(question)),

@@ -51,7 +51,7 @@ class Refused(HTTPException):
         return ErrorBody(message=self.detail[:MOST_MESSAGE], type=kind, code=self.code, param=self.param)
 
     def response(self) -> Response:
-        """The reply."""
+        """ASCII JSON with the error's status and headers."""
         content = json.dumps(ErrorReply(error=self.body()).model_dump(), ensure_ascii=True).encode()
         return Response(content, self.status_code, self.headers, media_type="application/json")
 

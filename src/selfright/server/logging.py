@@ -19,7 +19,7 @@ class JsonLines(logging.Formatter):
     """A record as one line of JSON; ``extra={"fields": {...}}`` adds to it."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Time in UTC, level, logger and message as JSON, with the record's fields and the class of an error."""
         told = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),

@@ -37,13 +37,13 @@ class Metrics:
         )
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Counts a request."""
+        """Counts a request by route, method and status, and its seconds by route."""
         self._look()
         self._requests.labels(route, method if method in _METHODS else "other", str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def turn(self, answer: Answer) -> None:
-        """Counts a turn that came to its end."""
+        """Counts a turn that came to its end, with its seconds, model calls and tokens."""
         self._turns.labels(answer.preset, answer.stop_reason.value).inc()
         self._turn_seconds.labels(answer.preset).observe(answer.cost.seconds)
         self._calls.inc(answer.cost.llm_calls)

@@ -34,13 +34,13 @@ class ClientGone(Exception):
 
 
 class Envelope:
-    """Wraps the whole service."""
+    """Around the whole service: refuses bad framing, answers errors, counts and logs each request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app, self._metrics = app, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lets one request through."""
+        """Passes on what is not HTTP as it is."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -138,7 +138,7 @@ class BodyLimit:
         self._others = _ByteBudget(limits.held_bytes, "overloaded", "too much is being sent")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lets one request through."""
+        """Raises ``Refused`` for a body that is compressed, too large or too slow, or where there is no room for it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -73,7 +73,7 @@ async def through(tap: Tap, call: PortCall, ask: Callable[[], Awaitable[T]]) -> 
 
 
 def through_now(tap: Tap, call: PortCall, ask: Callable[[], T]) -> T:
-    """``through`` for ports that do not wait."""
+    """Like ``through``, for a method that is no coroutine."""
     with tap.around(call) as replied:
         if not replied:
             replied.append(ask())

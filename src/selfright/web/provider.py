@@ -127,7 +127,7 @@ class Service(ABC):
         self._throttle = HostThrottle(at_once=4, in_all=4, apart_s=apart_s, patience_s=_PATIENCE_S)
 
     async def results(self, query: str, count: int, tally: RequestCounter) -> tuple[Result, ...]:
-        """See ``Provider``."""
+        """See ``Provider``; an error says how many requests were made."""
         try:
             return clean_rows(await self._search(query, min(count, MOST), tally), count)
         except WebError as error:

@@ -60,7 +60,7 @@ class GraderCalibration:
         return Verdict.CORRECT if sufficiency >= self.upper else Verdict.AMBIGUOUS
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON form."""
+        """What ``read_calibration`` reads, with the version."""
         return {"version": VERSION, **asdict(self)}
 
 
