@@ -48,7 +48,7 @@ class Judges:
         _, grader, refiner = self._made[key]
         hits = [Hit(c.passage, 1 / (60 + rank)) for rank, c in enumerate(case.candidates, 1)]
         start = time.perf_counter()
-        grading = grader.judge(case.question, hits)
+        grading = grader.grade_now(case.question, hits)
         middle = time.perf_counter()
         refinement = refiner.filter(case.question, hits, grading)
         return grading, refinement, 1000 * (middle - start), 1000 * (time.perf_counter() - middle)

@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.peers.collection import Passages, Queries, load_passages, load_queries, made, make
 from benchmarks.peers.measures import shared, times
 from benchmarks.peers.selfright_store import GivenVectors
-from selfright.domain.passages import Document, Passage, Trust
+from selfright.domain.passages import Document, Passage, SearchWeights
 from selfright.retrieval.fusion import Fused, Item, Ranking
 from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.stores.base import StoreBase
@@ -48,7 +48,7 @@ class MeaningAlone:
     def fuse(
         self, _searched: SearchedQuery, _bm25: Ranking[Item], dense: Ranking[Item], _foreign: Collection[Item] = (), /
     ) -> Fused[Item]:
-        return Fused(list(dense), Trust(0.0, 1.0, "as measured"))
+        return Fused(list(dense), SearchWeights(0.0, 1.0, "as measured"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -48,7 +48,7 @@ class Bench:
         found = [self._corpus.passages[name] for name in self._corpus.best(item.question, NEIGHBOURS)]
         passages: list[Passage] = found if item.passage in found else [item.passage, *found[: NEIGHBOURS - 1]]
         hits = [Hit(passage, 1 / (60 + rank)) for rank, passage in enumerate(passages, 1)]
-        refined = self._refiner.filter(item.question, hits, self._grader.judge(item.question, hits))
+        refined = self._refiner.filter(item.question, hits, self._grader.grade_now(item.question, hits))
         mine = [(s.start, s.end) for s in refined.strips if s.passage.id == item.passage.id]
         return survived(item, mine), refined.removed_share
 

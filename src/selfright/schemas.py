@@ -13,7 +13,7 @@ from selfright.domain import answers, judgements
 from selfright.domain.answers import Cost, Iteration
 from selfright.domain.events import NodeFinished
 from selfright.domain.node_outcomes import NodeOutcome, WithheldPassage
-from selfright.domain.passages import Hit, StoreInfo, Strip, Trust, is_of_the_web
+from selfright.domain.passages import Hit, SearchWeights, StoreInfo, Strip, is_of_the_web
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Fact, Profile, Slot
 from selfright.domain.tables import read_table
@@ -243,7 +243,7 @@ def search_view(hits: Iterable[Hit]) -> list[dict[str, Any]]:
     ]
 
 
-def search_method_view(trust: Trust | None) -> dict[str, str] | None:
+def search_method_view(trust: SearchWeights | None) -> dict[str, str] | None:
     """What searched, ``{"by": "words" | "meaning" | "both", "why"}``; None where that is not known."""
     return {"by": trust.by, "why": trust.why} if trust else None
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_args
 
 from selfright.domain.chat import Job
 from selfright.domain.errors import SettingsError, UnknownName
-from selfright.domain.flags import ABOVE_ZERO, OTHER_NAMES, Declared, Flags, amount
+from selfright.domain.flags import ABOVE_ZERO, OTHER_NAMES, Flags, OptionSchema, amount
 from selfright.domain.packs import GENERAL, installed_packs
 from selfright.domain.traces import TRACE_KINDS, TraceKind
 from selfright.retrieval.locations import is_address
@@ -68,7 +68,7 @@ class Settings:
     and evidence: folders of models. None uses only the shipped judges.
     ``traces``: what is stored of turns: ``off``, ``outline`` (no content) or ``full``. ``otel``: sends spans, without
     content unless ``otel_content`` is on.
-    ``said``: the names of flags that the user set; they override the preset's, even if they equal a default.
+    ``explicit``: the names of flags that the user set; they override the preset's, even if they equal a default.
     """
 
     index: Path | str = field(default=DEFAULT_INDEX, repr=False)  # it may hold a password
@@ -103,7 +103,7 @@ class Settings:
     otel: bool = False
     otel_content: bool = False
     flags: Flags = field(default_factory=Flags)
-    said: frozenset[str] = frozenset()
+    explicit: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for name in self.web_providers:
@@ -121,7 +121,7 @@ class Settings:
         for job in self.models:
             if job not in set(Job):
                 raise UnknownName("job in setting 'models':", job, list(Job))
-        _DECLARED.check(self)
+        _SCHEMA.check(self)
         if self.database:
             read_address(self.database)
         if "static" in self.web_providers and self.web_folder is None:
@@ -145,10 +145,10 @@ class Settings:
         return dict.fromkeys(live, given) if given else {}
 
     @property
-    def flags_said(self) -> dict[str, object]:
+    def explicit_flags(self) -> dict[str, object]:
         """The flags that the user set, with their values."""
         values, defaults = dataclasses.asdict(self.flags), dataclasses.asdict(Flags())
-        return {name: value for name, value in values.items() if name in self.said or value != defaults[name]}
+        return {name: value for name, value in values.items() if name in self.explicit or value != defaults[name]}
 
     def with_values(self, values: Mapping[str, object]) -> "Settings":
         """A copy with settings and flags changed by name; values may be text.
@@ -164,18 +164,18 @@ class Settings:
                 flags[flag] = value
             else:
                 raise UnknownName("setting", name, (*SETTING_NAMES, *FLAG_NAMES))
-        said = self.said | flags.keys()
-        return dataclasses.replace(self, flags=self.flags.with_values(flags), said=said, **settings)
+        explicit = self.explicit | flags.keys()
+        return dataclasses.replace(self, flags=self.flags.with_values(flags), explicit=explicit, **settings)
 
 
 FLAG_NAMES = tuple(f.name for f in dataclasses.fields(Flags))
-SETTING_NAMES = tuple(f.name for f in dataclasses.fields(Settings) if f.name not in ("flags", "said"))
-_DECLARED = Declared(Settings, "setting", SettingsError)
+SETTING_NAMES = tuple(f.name for f in dataclasses.fields(Settings) if f.name not in ("flags", "explicit"))
+_SCHEMA = OptionSchema(Settings, "setting", SettingsError)
 
 
 def _setting(name: str, value: object) -> Any:
     """A setting from its value or from text; an empty text is None where that is one of its values."""
-    kind = _DECLARED.kinds[name]
+    kind = _SCHEMA.kinds[name]
     if value in (None, "") and type(None) in get_args(kind):
         return None
     if name == "models":
@@ -189,7 +189,7 @@ def _setting(name: str, value: object) -> Any:
     if kind == tuple[str, ...]:
         parts = value if isinstance(value, list | tuple) else str(value).split(",")
         return tuple(str(part).strip() for part in parts if str(part).strip())
-    return _DECLARED.read(name, value) if kind in (int, float, bool) else str(value)
+    return _SCHEMA.read(name, value) if kind in (int, float, bool) else str(value)
 
 
 def _models(value: object) -> dict[str, str]:

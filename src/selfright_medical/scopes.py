@@ -102,7 +102,7 @@ _REACH = 90  # characters: a denial reaches no further
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MentionStatus:
     """How a mention is meant."""
 
     negated: bool
@@ -119,14 +119,14 @@ class Scopes:
         self.clauses = Clauses(text)
         self._subjects = Subjects(self.clauses)
 
-    def of(self, mention: Mention) -> Standing:
+    def of(self, mention: Mention) -> MentionStatus:
         """How a named thing is meant."""
         clause = self.clauses.at(mention.start)
         subject = self._subjects.of(mention, clause)
         before, after = self._text[clause.start : mention.start], self._text[mention.end : clause.end]
         if sign := _SIGN.match(after):
             negated = sign[1] != "+"
-            return Standing(negated, subject, "current", unsure=False)
+            return MentionStatus(negated, subject, "current", unsure=False)
         korean = mention.language == "ko" or bool(re.search("[가-힣]", after))
         if korean:
             denied = not mention.verbal and _is_denied_in_korean(mention, after)
@@ -136,7 +136,7 @@ class Scopes:
             past, unsure = _past_in_english(mention, before, after), _UNSURE.search(before) is not None
         negated = mention.negated or denied
         past = past and not negated
-        return Standing(negated, subject, "past" if past and subject == "user" else "current", unsure)
+        return MentionStatus(negated, subject, "past" if past and subject == "user" else "current", unsure)
 
     def subject_at(self, start: int, end: int) -> Subject:
         """Of whom a measured value is told."""

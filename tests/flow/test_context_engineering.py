@@ -70,7 +70,7 @@ def test_s4_profile_is_read_from_a_message_and_summed_up_in_a_line() -> None:
 def test_a_letter_is_told_apart_from_its_question() -> None:
     focus = run(OfflineRewriter(ANALYZER).focus(f"안녕하세요. {TOLD} {QUESTION} 감사합니다.", MEDICAL))
     assert focus.question == QUESTION
-    assert focus.told == TOLD
+    assert focus.context == TOLD
     assert "메트포르민" in focus.query
     assert "감사" not in focus.query
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.cli.commands.chat import Teller
+from selfright.cli.commands.chat import EventPrinter
 from selfright.domain.errors import SettingsError
 from selfright.domain.events import TurnEvent
 from selfright.domain.judgements import StopReason
@@ -145,14 +145,14 @@ def test_chat_answers_and_takes_commands(cli: Cli, indexed: Path, monkeypatch: p
 
 
 def test_ctrl_c_stops_an_answer_and_not_the_chat(cli: Cli, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines, tell = iter(["Who is the harbour master?", "How often is the lamp changed?", "/quit"]), Teller.tell
+    lines, show = iter(["Who is the harbour master?", "How often is the lamp changed?", "/quit"]), EventPrinter.show
 
-    def interrupted(teller: Teller, event: TurnEvent) -> None:
-        monkeypatch.setattr(Teller, "tell", tell)
+    def interrupted(printer: EventPrinter, event: TurnEvent) -> None:
+        monkeypatch.setattr(EventPrinter, "show", show)
         raise KeyboardInterrupt
 
     monkeypatch.setattr("builtins.input", lambda _: next(lines))
-    monkeypatch.setattr(Teller, "tell", interrupted)
+    monkeypatch.setattr(EventPrinter, "show", interrupted)
     outcome = cli("chat", "--index", indexed, "--session", "stopped")
     assert outcome.code == 0
     assert "(stopped)" in outcome.err

@@ -72,11 +72,11 @@ def test_what_nobody_says_is_the_presets_or_the_default(preset: str, tmp_path: P
 
 def test_a_variable_and_a_file_are_said_too(tmp_path: Path) -> None:
     (tmp_path / "selfright.toml").write_text("[flags]\nmax_retries = 2\n", encoding="utf-8")
-    assert load_settings(environment={}, folder=tmp_path).flags_said == {"max_refine_iterations": 2}
-    said = load_settings({"top_k": "8"}, {"SELFRIGHT_MIN_IMPROVEMENT": "0.05"}, tmp_path).flags_said
+    assert load_settings(environment={}, folder=tmp_path).explicit_flags == {"max_refine_iterations": 2}
+    said = load_settings({"top_k": "8"}, {"SELFRIGHT_MIN_IMPROVEMENT": "0.05"}, tmp_path).explicit_flags
     assert said == {"max_refine_iterations": 2, "top_k": 8, "min_improvement": 0.05}
-    assert Settings(flags=Flags(top_k=3)).flags_said == {"top_k": 3}
-    assert Settings().flags_said == {}
+    assert Settings(flags=Flags(top_k=3)).explicit_flags == {"top_k": 3}
+    assert Settings().explicit_flags == {}
 
 
 @pytest.mark.parametrize("preset", ["full", "self_correcting", "self_refine"])

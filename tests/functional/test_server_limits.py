@@ -383,9 +383,9 @@ def test_one_key_that_floods_leaves_anothers_answers_their_share_of_the_cores(
     settings = write_index(tmp_path)
     ring = KeyRing(settings["home"])
     secrets = {name: ring.add(name)[1] for name in ("ann", "bob")}
-    real, let_go, jobs, lock = OfflineGrader.judge, threading.Event(), Counter[str](), threading.Lock()
+    real, let_go, jobs, lock = OfflineGrader.grade_now, threading.Event(), Counter[str](), threading.Lock()
 
-    def judge(grader: OfflineGrader, question: str, hits: Any) -> Grading:
+    def grade_now(grader: OfflineGrader, question: str, hits: Any) -> Grading:
         with lock:
             jobs[working_for.get()] += 1
             flood = max(jobs, key=jobs.__getitem__)
@@ -397,7 +397,7 @@ def test_one_key_that_floods_leaves_anothers_answers_their_share_of_the_cores(
         headers = {"Authorization": f"Bearer {secrets[name]}"}
         return http.post("/v1/ask", json={"question": QUESTION, "preset": "crag"}, headers=headers)
 
-    monkeypatch.setattr(OfflineGrader, "judge", judge)
+    monkeypatch.setattr(OfflineGrader, "grade_now", grade_now)
     with (
         serving(settings, Limits(turns_each=12), keys=ring) as running,
         http_client(running.url) as http,

@@ -13,7 +13,7 @@ from selfright.domain.judgements import (
     Verdict,
 )
 from selfright.domain.node_outcomes import NodeOutcome
-from selfright.domain.traces import Origins, Trace
+from selfright.domain.traces import Trace, TurnSetup
 from selfright.domain.turns import Scope
 from selfright.telemetry.outline import finished_trace
 
@@ -66,7 +66,7 @@ def answer(text: str = SAID, **fields: object) -> Answer:
     return Answer(**{**values, **fields})
 
 
-ORIGINS = Origins(
+ORIGINS = TurnSetup(
     preset="full",
     flags={"top_k": 8},
     chosen={"top_k": 5},

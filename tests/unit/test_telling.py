@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from selfright.cli.commands.chat import Teller
+from selfright.cli.commands.chat import EventPrinter
 from selfright.domain.answers import Answer, Cost
 from selfright.domain.events import AnswerCorrected, AnswerToken, DraftWithdrawn, TurnFinished
 from selfright.domain.judgements import StopReason
@@ -16,9 +16,9 @@ class Terminal(io.StringIO):
 
 
 def told(out: io.StringIO, question: str, *events: object) -> str:
-    teller = Teller(out, question)
+    printer = EventPrinter(out, question)
     for event in events:
-        teller.tell(event)
+        printer.show(event)
     return out.getvalue()
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableLambda
 
     from selfright.domain.ports import Embedder, ProfileStore
-    from selfright.domain.traces import Examined, Judge
+    from selfright.domain.traces import Examination, Judge
     from selfright.flow.compile import Graph
     from selfright.retrieval.stores.langchain import SelfrightRetriever
     from selfright.roles.calibration.refit import CalibrationReport
@@ -95,7 +95,7 @@ class Selfright(DocumentMethods, UserDataMethods):
 
     ask = blocking(aask)
 
-    async def aexamine(self, question: str, judge: "Judge" = "local", **options: Unpack[TurnOptions]) -> "Examined":
+    async def aexamine(self, question: str, judge: "Judge" = "local", **options: Unpack[TurnOptions]) -> "Examination":
         """Runs a turn for evaluation: the answer, what each pass used, and an independent second judgement.
 
         Raises what ``ask`` raises, and ``UsageError`` for the judge ``model`` when no model is configured.

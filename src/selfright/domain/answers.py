@@ -243,17 +243,17 @@ class EvaluationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """The parts of a message: the question for the judges, the search query, and what else the message tells.
+    """The parts of a message: the question for the judges, the search query, and ``context``, the rest.
 
-    ``language`` is the one that the message wants the answer in, None where it names none. ``asks``: false
+    ``language`` is the one that the message wants the answer in, None where it names none. ``has_question``: false
     where the whole message states something, and asks nothing by its form.
     """
 
     question: str
     query: str
-    told: str = ""
+    context: str = ""
     language: Language | None = None
-    asks: bool = True
+    has_question: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ ABOVE_ZERO = Bound("must be more than 0", lambda number: number > 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class OptionSchema:
     """The values of one class. ``noun`` is what they are called, ``refused`` the error for what cannot be one."""
 
     of: type
@@ -148,7 +148,7 @@ class Flags:
     citation_style: Literal["numbers", "source"] = "numbers"
 
     def __post_init__(self) -> None:
-        _DECLARED.check(self)
+        _SCHEMA.check(self)
         lower, upper = self.incorrect_threshold, self.correct_threshold
         if lower > upper > 0:
             raise UsageError(f"flag 'incorrect_threshold' ({lower}) must not lie above 'correct_threshold' ({upper})")
@@ -160,10 +160,10 @@ class Flags:
         """
         changed: dict[str, Any] = {}
         for name, value in by_their_names(values).items():
-            if name not in _DECLARED.kinds:
-                raise UnknownName("flag", name, _DECLARED.kinds)
-            changed[name] = _DECLARED.read(name, value)
+            if name not in _SCHEMA.kinds:
+                raise UnknownName("flag", name, _SCHEMA.kinds)
+            changed[name] = _SCHEMA.read(name, value)
         return dataclasses.replace(self, **changed)
 
 
-_DECLARED = Declared(Flags, "flag", UsageError)
+_SCHEMA = OptionSchema(Flags, "flag", UsageError)

@@ -24,7 +24,7 @@ class Verdict(StrEnum):
     INCORRECT = "incorrect"
     UNKNOWN = "unknown"
 
-    def lower(self) -> "Verdict":
+    def one_step_down(self) -> "Verdict":
         """One step down: correct → ambiguous → incorrect. ``unknown`` stays, for nothing was judged."""
         steps = {Verdict.CORRECT: Verdict.AMBIGUOUS, Verdict.AMBIGUOUS: Verdict.INCORRECT}
         return steps.get(self, self)

@@ -146,7 +146,7 @@ class Ranked(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class SearchWeights:
     """How far a search trusted its two halves: weights from 0 to 1 that add up to 1, and the reason in a sentence.
 
     A half that did not search, or brought nothing, weighs 0.
@@ -175,7 +175,7 @@ class Hit:
     bm25: Ranked | None = None
     dense: Ranked | None = None
     cosine: float | None = None
-    trust: Trust | None = None
+    trust: SearchWeights | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ class Retrieval:
 
     hits: tuple[Hit, ...]
     query_vector: tuple[float, ...] | None = None
-    trust: Trust | None = None
+    trust: SearchWeights | None = None
     waiting: WaitingVectors | None = None
 
 

@@ -33,7 +33,7 @@ class WatchedPass:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class Examination:
     """An answer with its passes and the flags it was made under.
 
     ``judged`` is a second judgement of the final answer against all that the turn looked at, the same for every
@@ -67,7 +67,7 @@ class Pass:
 
 
 @dataclass(frozen=True, slots=True)
-class Origins:
+class TurnSetup:
     """What a turn ran on. ``models`` are ``provider:model`` by job, ``modes`` how each was known to give objects.
 
     ``worse`` are the jobs in which a check had found the model no better than the offline role. ``flags`` are those in
@@ -101,7 +101,7 @@ class Trace:
     at: float
     kind: TraceKind
     user: str
-    origins: Origins
+    origins: TurnSetup
     steps: tuple[Step, ...] = ()
     passes: tuple[Pass, ...] = ()
     verdict: Verdict | None = None

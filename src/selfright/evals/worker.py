@@ -16,7 +16,7 @@ from selfright.api.selfright import Selfright
 from selfright.domain.answers import Iteration
 from selfright.domain.errors import SelfrightError, StoreError, UsageError
 from selfright.domain.judgements import Evaluation
-from selfright.domain.traces import Examined, WatchedPass
+from selfright.domain.traces import Examination, WatchedPass
 from selfright.evals.reading import Question
 from selfright.evals.results import Judgement, Pass, Retrieved, Row, Turn, Visit, adapter
 from selfright.evals.systems import System
@@ -27,7 +27,7 @@ BROUGHT = 0.75
 """The share of a missing item's words that one passage must hold to have brought it."""
 
 
-def record(examined: Examined, question: Question) -> Turn:
+def record(examined: Examination, question: Question) -> Turn:
     """The turn as results keep it, with what its steps had of the question's gold answers."""
     answer = examined.answer
     return Turn(
@@ -50,7 +50,7 @@ def record(examined: Examined, question: Question) -> Turn:
     )
 
 
-def retrieved_gold(examined: Examined, question: Question) -> Retrieved | None:
+def retrieved_gold(examined: Examination, question: Question) -> Retrieved | None:
     """Which steps of a watched turn had a gold answer; None for a question without one."""
     if question.answerable is False or not has_gold(question):
         return None

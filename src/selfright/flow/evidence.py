@@ -116,12 +116,12 @@ def carry_strips(best: Attempt | None, strips: Sequence[Strip]) -> tuple[Strip, 
 
 def merge_gradings(index: Grading | None, web: Grading | None) -> Grading | None:
     """Both gradings as one: the verdict of the more sufficient set, and the grades of all passages."""
-    first, second = (web, index) if outweighs(web, index) else (index, web)
+    first, second = (web, index) if web_is_better(web, index) else (index, web)
     if first is None or second is None:
         return first or second
     return replace(first, grades=(*first.grades, *second.grades))
 
 
-def outweighs(web: Grading | None, index: Grading | None) -> bool:
+def web_is_better(web: Grading | None, index: Grading | None) -> bool:
     """Whether the web's passages as a set are more sufficient than those of the index; unknown counts as 0."""
     return ((web.sufficiency if web else None) or 0.0) > ((index.sufficiency if index else None) or 0.0)

@@ -25,7 +25,7 @@ def after_refine_knowledge(state: AgentState) -> Literal["web_search", "assemble
 
 def after_web_search(state: AgentState) -> Literal["refine_knowledge", "assemble_context"]:
     """Results that replace the index are refined next; those in addition to it are refined already."""
-    return "refine_knowledge" if instead_of_index(state) else "assemble_context"
+    return "refine_knowledge" if web_replaces_index(state) else "assemble_context"
 
 
 def after_quality_check(state: AgentState) -> Literal["rewrite", "retrieve", "classify", "repair_claims"]:
@@ -40,7 +40,7 @@ def verdict_dropped(state: AgentState) -> bool:
     return grading is not None and grading.verdict is Verdict.CORRECT and state["verdict"] is Verdict.AMBIGUOUS
 
 
-def instead_of_index(state: AgentState) -> bool:
+def web_replaces_index(state: AgentState) -> bool:
     """Whether web results replace those of the index, instead of adding to them."""
     grading = state.get("grading")
     return grading is not None and grading.verdict is Verdict.INCORRECT

@@ -19,8 +19,9 @@ def texts_in(language: Language) -> Texts:
 class AgentState(TypedDict, total=False):
     """Nodes read it and return what they changed. Fields with ``add`` are extended, the others replaced.
 
-    ``question`` is the message's question in a form that stands alone; judges see this one. ``told`` is the rest of the
-    message. ``asked`` is the question as it was said, ``meanings`` are others that a follow-up may have.
+    ``question`` is the message's question in a form that stands alone; judges see this one. ``question_context`` is
+    the rest of the message, ``has_question`` false where all of it states something. ``original_question`` is the
+    question as it was said, ``meanings`` are others that a follow-up may have.
     ``query_for_retrieval`` is the search query, which changes from pass to pass. ``evidence`` and ``web_evidence`` are
     the hits that may be evidence, of all that was found (``roles.evidence_filter``). ``strips`` is None until the
     evidence of this pass is refined.
@@ -46,10 +47,10 @@ class AgentState(TypedDict, total=False):
     # the question and the user
     question: str
     query_for_retrieval: str
-    asked: str
+    original_question: str
     meanings: tuple[str, ...]
-    told: str
-    asks: bool
+    question_context: str
+    has_question: bool
     slot_out: tuple[Slot, ...]
     profile: Profile
     profile_summary: str

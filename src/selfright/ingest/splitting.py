@@ -23,7 +23,7 @@ _QUESTION_LEVEL = 7  # of a question without the mark of a heading
 _LEAST_WORDS = 10.0  # what is shorter does not show which language it is in
 
 
-class Unit(NamedTuple):
+class Atom(NamedTuple):
     """What is never cut: a sentence, a heading, a row, or a whole table, list or code block.
 
     ``size`` is in words (see ``size_of``); blank space in front of it counts as text does. ``head`` is the header of
@@ -39,21 +39,21 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """Units under one heading path; ``language`` is that of the text, None where there is too little to tell."""
+    """Atoms under one heading path; ``language`` is that of the text, None where there is too little to tell."""
 
     path: tuple[str, ...]
-    units: Sequence[Unit]
+    atoms: Sequence[Atom]
     language: Language | None
 
     @cached_property
     def body(self) -> float:
         """In words, without the headings."""
-        return sum(unit.size for unit in self.units if unit.kind != "heading")
+        return sum(atom.size for atom in self.atoms if atom.kind != "heading")
 
     @cached_property
     def size(self) -> float:
         """In words."""
-        return sum(unit.size for unit in self.units)
+        return sum(atom.size for atom in self.atoms)
 
 
 def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passage]:
@@ -75,15 +75,15 @@ def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passa
     else:
         overlap = min(overlap, words // 2)
         sections = (
-            Section(section.path, units, section.language)
+            Section(section.path, atoms, section.language)
             for run in runs
             for section in _group(run, words)
-            for units in _parts(section.units, words, overlap)
+            for atoms in _parts(section.atoms, words, overlap)
         )
     passages = []
-    for n, section in enumerate(section for section in sections if section.units):
-        start, end = section.units[0].start, section.units[-1].end
-        head = next((unit.head for unit in section.units if unit.kind == "table"), "")
+    for n, section in enumerate(section for section in sections if section.atoms):
+        start, end = section.atoms[0].start, section.atoms[-1].end
+        head = next((atom.head for atom in section.atoms if atom.kind == "table"), "")
         language = section.language if mixed else None
         passages.append(document.passage(n, start, end, " > ".join(section.path), head, language))
     return passages
@@ -98,25 +98,25 @@ def size_of(text: str) -> float:
     return max(counted, len(text) / _CHARACTERS_PER_WORD)
 
 
-def _language(document: Document, units: Sequence[Unit]) -> Language | None:
+def _language(document: Document, atoms: Sequence[Atom]) -> Language | None:
     """The language of text that is no code; None for a few words, and for English with any Hangul in it."""
-    said = [unit for unit in units if unit.kind not in ("heading", "code")]
-    if sum(unit.size for unit in said) < _LEAST_WORDS:
+    said = [atom for atom in atoms if atom.kind not in ("heading", "code")]
+    if sum(atom.size for atom in said) < _LEAST_WORDS:
         return None
-    text = "\n".join(document.text[unit.start : unit.end] for unit in said)
+    text = "\n".join(document.text[atom.start : atom.end] for atom in said)
     return "ko" if language_of(text) == "ko" else None if has_hangul(text) else "en"
 
 
 def _sections(document: Document, words: int) -> Iterator[Section]:
     """Each run of text with its heading, and with the headings without text in front of that."""
     path: list[tuple[int, str]] = []
-    units: list[Unit] = []
+    atoms: list[Atom] = []
     last = 0
     for block in blocks(document.text):
         if block.kind == "heading":
-            if units and units[-1].kind != "heading":
-                yield Section(_names(path, document.title), units, _language(document, units))
-                units = []
+            if atoms and atoms[-1].kind != "heading":
+                yield Section(_names(path, document.title), atoms, _language(document, atoms))
+                atoms = []
             line = document.text[block.start : block.end]
             marks = len(line) - len(line.lstrip("#"))
             level = marks or _QUESTION_LEVEL
@@ -124,10 +124,10 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
             path = [entry for entry in path if entry[0] < level] + [(level, name)]
         head = head_of(document.text[block.start : block.end]) if block.kind == "table" else ""
         for start, end, size in _spans(document.text, block, words):
-            units.append(Unit(block.kind, start, end, max(size, (end - last) / _CHARACTERS_PER_WORD), head))
+            atoms.append(Atom(block.kind, start, end, max(size, (end - last) / _CHARACTERS_PER_WORD), head))
             last = end
-    if units:
-        yield Section(_names(path, document.title), units, _language(document, units))
+    if atoms:
+        yield Section(_names(path, document.title), atoms, _language(document, atoms))
 
 
 def _names(path: Sequence[tuple[int, str]], title: str) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def _names(path: Sequence[tuple[int, str]], title: str) -> tuple[str, ...]:
 
 
 def _spans(text: str, block: Block, words: int) -> Iterator[tuple[int, int, float]]:
-    """Where the units of a block stand, and their sizes; none is larger than ``words``, whole blocks twice that."""
+    """Where the atoms of a block stand, and their sizes; none is larger than ``words``, whole blocks twice that."""
     whole = words * {"paragraph": 0.0, "heading": 1.0}.get(block.kind, _WHOLE)
     if whole and (size := size_of(text[block.start : block.end])) <= whole:
         yield block.start, block.end, size
@@ -192,7 +192,7 @@ def _merge(sections: Sequence[Section]) -> Section:
             break
         shared.append(names[0])
     language = next((section.language for section in sections if section.language), None)
-    return Section(tuple(shared), [unit for section in sections for unit in section.units], language)
+    return Section(tuple(shared), [atom for section in sections for atom in section.atoms], language)
 
 
 def _runs(sections: Iterable[Section]) -> Iterator[Sequence[Section]]:
@@ -228,28 +228,28 @@ def _group(sections: Iterable[Section], words: int) -> Iterator[Section]:
         yield _merge(group)
 
 
-def _parts(units: Sequence[Unit], words: int, overlap: int) -> Iterator[Sequence[Unit]]:
-    """The units in even runs of at most about ``words``; a run begins with the last sentences of the one before."""
-    left = sum(unit.size for unit in units)
+def _parts(atoms: Sequence[Atom], words: int, overlap: int) -> Iterator[Sequence[Atom]]:
+    """The atoms in even runs of at most about ``words``; a run begins with the last sentences of the one before."""
+    left = sum(atom.size for atom in atoms)
     first = index = 0
-    while index < len(units):
-        if units[index].size > words:
+    while index < len(atoms):
+        if atoms[index].size > words:
             first = index  # it fills a passage by itself
-        filled, begun = sum(unit.size for unit in units[first:index]), index
+        filled, begun = sum(atom.size for atom in atoms[first:index]), index
         target = _even_share(filled + left, words, overlap)
-        while index < len(units):
-            size = units[index].size
+        while index < len(atoms):
+            size = atoms[index].size
             is_small = filled < words * _TINY and size <= words * _WHOLE
             if index > begun and not is_small and filled + size / 2 > target:
                 break
             filled, left, index = filled + size, left - size, index + 1
-        yield units[first:index]
+        yield atoms[first:index]
         first, repeated = index, 0.0
-        while first - 1 > begun and units[first - 1].kind in ("paragraph", "list"):
-            if repeated + units[first - 1].size / 2 > overlap:
+        while first - 1 > begun and atoms[first - 1].kind in ("paragraph", "list"):
+            if repeated + atoms[first - 1].size / 2 > overlap:
                 break
             first -= 1
-            repeated += units[first].size
+            repeated += atoms[first].size
 
 
 def _even_share(size: float, words: int, overlap: int) -> float:

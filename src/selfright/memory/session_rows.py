@@ -68,7 +68,7 @@ _RECORD = TypeAdapter[TurnRecord](TurnRecord)
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class SessionRow:
     """A session's row. Times are Unix seconds.
 
     ``summarised`` counts the messages, from the very first, that are in ``summary``. ``first`` is the number of the
@@ -104,17 +104,17 @@ class Head:
         """The number of the oldest message that is kept and not in the summary; two make a turn."""
         return max(self.summarised, 2 * self.first)
 
-    def advance(self, now: float, summary: str | None, covered: int, most: int) -> "Head":
-        """The head when its running turn is over; a new summary covers ``covered`` messages more.
+    def advance(self, now: float, summary: str | None, covered: int, most: int) -> "SessionRow":
+        """The row when its running turn is over; a new summary covers ``covered`` messages more.
 
         At most ``most`` turns are kept.
         """
         assert self.running is not None
         turns, collections = self.running.number + 1, union_of_collections(self.collections, self.running.collections)
-        head = replace(
+        row = replace(
             self, updated=now, turns=turns, collections=collections, running=None, first=max(self.first, turns - most)
         )
-        return head if summary is None else replace(head, summary=summary, summarised=self.next_message + covered)
+        return row if summary is None else replace(row, summary=summary, summarised=self.next_message + covered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +129,9 @@ class SessionRows:
     checkpoints: tuple[str, ...]
     whole: bool
 
-    def find(self, connection: Connection, owner: str, name: str) -> Head | None:
+    def find(self, connection: Connection, owner: str, name: str) -> SessionRow | None:
         """A user's session. Raises ``StoreError`` when something else is there."""
-        return next(map(self.head, self.of(connection, owner, name)), None)
+        return next(map(self.parse, self.of(connection, owner, name)), None)
 
     def of(
         self, connection: Connection, owner: str, name: str | None = None, most: int = MAX_LISTED
@@ -141,7 +141,7 @@ class SessionRows:
         found: list[Sequence[Any]] = self.rows.run(connection, query, _bytes(owner), value).fetchall()
         return found
 
-    def take(self, connection: Connection, scope: Scope, name: str, token: int, now: float) -> Head:
+    def take(self, connection: Connection, scope: Scope, name: str, token: int, now: float) -> SessionRow:
         """A session that is now held with ``token``; it is made where there is none.
 
         Raises ``SessionHidden`` for one that ``scope`` does not see, ``SessionBusy`` while somebody else holds it.
@@ -149,16 +149,16 @@ class SessionRows:
         owner = scope.owner
         place = _bytes(owner), _bytes(name)
         taken = self.rows.run(connection, _TAKE, token, *place, token).rowcount
-        head = self.find(connection, owner, name)
-        if head is None:
+        row = self.find(connection, owner, name)
+        if row is None:
             self.rows.run(connection, _MAKE, secrets.token_hex(16), *place, now, now)
             taken = self.rows.run(connection, _TAKE, token, *place, token).rowcount
-            head = self.find(connection, owner, name)
-        if head is not None and not scope.covers(head.searched):  # busy or not: nothing is told of it
+            row = self.find(connection, owner, name)
+        if row is not None and not scope.covers(row.searched):  # busy or not: nothing is told of it
             raise SessionHidden(name)
-        if head is None or not taken:
+        if row is None or not taken:
             raise busy()
-        return head
+        return row
 
     def stands(self, connection: Connection, session: str, token: int) -> bool:
         """Whether the token stands; it does so then until the transaction ends."""
@@ -168,19 +168,19 @@ class SessionRows:
         """Says that the holder lives, if the token stands."""
         self.rows.run(connection, _RENEW, session, token)
 
-    def begin(self, connection: Connection, head: Head) -> None:
+    def begin(self, connection: Connection, row: SessionRow) -> None:
         """Writes the running turn of a session that is held, and drops what another one left."""
-        self.drop_checkpoints(connection, head.id)
-        self.rows.run(connection, _BEGIN, _json(head.running and asdict(head.running)), head.updated, head.id)
+        self.drop_checkpoints(connection, row.id)
+        self.rows.run(connection, _BEGIN, _json(row.running and asdict(row.running)), row.updated, row.id)
 
-    def finish(self, connection: Connection, head: Head, token: int, number: int, record: TurnRecord) -> None:
+    def finish(self, connection: Connection, row: SessionRow, token: int, number: int, record: TurnRecord) -> None:
         """Writes the outcome of a turn and frees the session. Raises ``SessionLost`` when the token does not stand."""
-        said = encode(head.summary), head.summarised, head.first, head.turns, _json(head.collections)
-        if not self.rows.run(connection, _FINISH, head.updated, *said, head.id, token).rowcount:
+        said = encode(row.summary), row.summarised, row.first, row.turns, _json(row.collections)
+        if not self.rows.run(connection, _FINISH, row.updated, *said, row.id, token).rowcount:
             raise session_lost()
-        self.rows.run(connection, _PUT, head.id, number, _json(asdict(record)))
-        self.rows.run(connection, _TRIM, head.id, head.first)
-        self.drop_checkpoints(connection, head.id)
+        self.rows.run(connection, _PUT, row.id, number, _json(asdict(record)))
+        self.rows.run(connection, _TRIM, row.id, row.first)
+        self.drop_checkpoints(connection, row.id)
 
     def free(self, connection: Connection, session: str, token: int) -> None:
         """Frees a session, if the token stands; a running turn stays as far as it came."""
@@ -220,13 +220,13 @@ class SessionRows:
         for table in self.checkpoints:
             self.rows.run(connection, f"DELETE FROM {table} WHERE thread_id = %s", session)
 
-    def head(self, row: Sequence[Any]) -> Head:
+    def parse(self, row: Sequence[Any]) -> SessionRow:
         """A session of its row. Raises ``StoreError`` when something else is there."""
         session, name, created, updated, summary, summarised, first, turns, running, collections, free = row
         left, searched = _read(_RUNNING, running), _read(_NAMES, collections)
         text = decode(summary)
         said = session, bytes(name).decode("utf-8", "surrogatepass"), created, updated, text, summarised, first, turns
-        return Head(*said, left, searched, bool(free))
+        return SessionRow(*said, left, searched, bool(free))
 
 
 def busy() -> SessionBusy:

@@ -22,7 +22,7 @@ from selfright.domain.text import check_name
 from selfright.domain.turns import Scope
 from selfright.memory.checkpoints import Held, Saver, TurnSaver
 from selfright.memory.conversation import Conversation, Retention, RunningTurn, SessionInfo, TurnRecord
-from selfright.memory.session_rows import MAX_LISTED, Head, SessionRows, busy
+from selfright.memory.session_rows import MAX_LISTED, SessionRow, SessionRows, busy
 from selfright.storage.rows import Connection
 
 _PRUNE_EVERY = 100
@@ -42,7 +42,7 @@ class TurnHandle:
     to go on from, so the graph is run with None as its input instead of a start state.
     """
 
-    head: Head
+    row: SessionRow
     token: int
     turn: RunningTurn
     conversation: Conversation
@@ -51,7 +51,7 @@ class TurnHandle:
     @property
     def thread_id(self) -> str:
         """The thread of the turn's checkpoints."""
-        return self.head.id
+        return self.row.id
 
 
 class Sessions:
@@ -78,10 +78,10 @@ class Sessions:
         scope = _scope(who, session)
 
         def work(connection: Connection) -> Conversation:
-            head = self._sessions.find(connection, scope.owner, session)
-            if head is None or not scope.covers(head.searched):
+            row = self._sessions.find(connection, scope.owner, session)
+            if row is None or not scope.covers(row.searched):
                 return Conversation()
-            return replace(self._so_far(connection, head), unfinished=head.running if head.free else None)
+            return replace(self._so_far(connection, row), unfinished=row.running if row.free else None)
 
         return await self._rows.read(work)
 
@@ -90,11 +90,11 @@ class Sessions:
         scope = _scope(who, session)
 
         def work(connection: Connection) -> tuple[TurnRecord, ...]:
-            head = self._sessions.find(connection, scope.owner, session)
-            if head is None or not scope.covers(head.searched):
+            row = self._sessions.find(connection, scope.owner, session)
+            if row is None or not scope.covers(row.searched):
                 return ()
-            first = head.first if last is None else max(head.first, head.turns - max(last, 0))
-            return self._sessions.records(connection, head.id, range(first, head.turns))
+            first = row.first if last is None else max(row.first, row.turns - max(last, 0))
+            return self._sessions.records(connection, row.id, range(first, row.turns))
 
         return await self._rows.read(work)
 
@@ -122,11 +122,11 @@ class Sessions:
         """
         now = self._clock()
         covered = min(max(summarised, 0), len(handle.conversation.messages))
-        head = handle.head.advance(now, summary, covered, int(self._retention.session_turns))
+        row = handle.row.advance(now, summary, covered, int(self._retention.session_turns))
         said = record if record.at else replace(record, at=now)
         await self._let_go(
             handle,
-            lambda connection: self._sessions.finish(connection, head, handle.token, handle.turn.number, said),
+            lambda connection: self._sessions.finish(connection, row, handle.token, handle.turn.number, said),
         )
         self._finished += 1
         if self._finished % _PRUNE_EVERY == 1:
@@ -134,21 +134,21 @@ class Sessions:
 
     async def abandon(self, handle: TurnHandle) -> None:
         """Drops the turn, as if it had not been begun, and lets go of the session; nothing when it has been."""
-        await self._let_go(handle, lambda connection: self._sessions.abandon(connection, handle.head.id, handle.token))
+        await self._let_go(handle, lambda connection: self._sessions.abandon(connection, handle.row.id, handle.token))
 
     async def suspend(self, handle: TurnHandle) -> None:
         """Lets go of the session but keeps the turn as far as it came, to be resumed later."""
-        await self._let_go(handle, lambda connection: self._sessions.free(connection, handle.head.id, handle.token))
+        await self._let_go(handle, lambda connection: self._sessions.free(connection, handle.row.id, handle.token))
 
     async def list(self, who: str | Scope, limit: int = 100) -> tuple[SessionInfo, ...]:
         """The user's sessions, the one used last first."""
         scope = _scope(who)
         most = limit if scope.collections is None else MAX_LISTED
         rows = await self._rows.read(lambda connection: self._sessions.of(connection, scope.owner, most=most))
-        seen = (head for head in map(self._sessions.head, rows) if scope.covers(head.searched))
+        seen = (row for row in map(self._sessions.parse, rows) if scope.covers(row.searched))
         return tuple(
-            SessionInfo(head.name, head.turns, head.created, head.updated, head.running is not None)
-            for head in islice(seen, limit)
+            SessionInfo(row.name, row.turns, row.created, row.updated, row.running is not None)
+            for row in islice(seen, limit)
         )
 
     async def forget(self, who: str | Scope, session: str | None = None) -> int:
@@ -213,16 +213,16 @@ class Sessions:
         await asyncio.to_thread(self._rows.close)
 
     def _begin(self, scope: Scope, session: str, turn: RunningTurn, token: int, connection: Connection) -> TurnHandle:
-        head = self._sessions.take(connection, scope, session, token, turn.started)
-        if head.id in self._leases:  # this process was not heard of for a while, but it knows that a turn runs
+        row = self._sessions.take(connection, scope, session, token, turn.started)
+        if row.id in self._leases:  # this process was not heard of for a while, but it knows that a turn runs
             raise busy()
-        left = head.running
+        left = row.running
         goes_on = left is not None and _question_key(left) == _question_key(turn)
         if left is None or not goes_on:
-            left = replace(turn, number=head.turns)
-            head = replace(head, running=left, updated=turn.started)
-            self._sessions.begin(connection, head)
-        return TurnHandle(head, token, left, self._so_far(connection, head), goes_on)
+            left = replace(turn, number=row.turns)
+            row = replace(row, running=left, updated=turn.started)
+            self._sessions.begin(connection, row)
+        return TurnHandle(row, token, left, self._so_far(connection, row), goes_on)
 
     async def _with_checkpoint(self, handle: TurnHandle) -> TurnHandle:
         """The handle, resumable only if there is a checkpoint that this version can read."""
@@ -246,7 +246,7 @@ class Sessions:
                 handle = await task
                 await (self.suspend(handle) if handle.resumable else self.abandon(handle))
             raise
-        self._leases[handle.head.id] = Held(handle.token)
+        self._leases[handle.row.id] = Held(handle.token)
         self.upkeep.begin()
         return handle
 
@@ -255,9 +255,9 @@ class Sessions:
         try:
             await self._rows.change(work)
         finally:
-            held = self._leases.get(handle.head.id)
+            held = self._leases.get(handle.row.id)
             if held is not None and held.token == handle.token:
-                del self._leases[handle.head.id]
+                del self._leases[handle.row.id]
 
     def _renew(self) -> None:
         held = [(session, lease.token) for session, lease in list(self._leases.items()) if self._renews]
@@ -270,15 +270,15 @@ class Sessions:
         if held:
             self._rows.transact(work)
 
-    def _so_far(self, connection: Connection, head: Head) -> Conversation:
-        records = self._sessions.records(connection, head.id, head.unsummarised)
+    def _so_far(self, connection: Connection, row: SessionRow) -> Conversation:
+        records = self._sessions.records(connection, row.id, row.unsummarised)
         messages = tuple(chain.from_iterable(record.messages() for record in records))
-        within = head.next_message - 2 * head.unsummarised.start
-        return Conversation(head.summary, messages[within:], head.turns)
+        within = row.next_message - 2 * row.unsummarised.start
+        return Conversation(row.summary, messages[within:], row.turns)
 
     def _is_seen(self, row: Any, scope: Scope) -> bool:
         try:
-            return scope.covers(self._sessions.head(row).searched)
+            return scope.covers(self._sessions.parse(row).searched)
         except StoreError:  # one that cannot be read can still be deleted
             return True
 

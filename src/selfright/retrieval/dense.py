@@ -16,8 +16,8 @@ from selfright.domain.errors import IndexDamaged, StoreError
 from selfright.retrieval import approximate
 from selfright.retrieval.approximate import Source
 from selfright.retrieval.catalogue import Catalogue, Changes
-from selfright.retrieval.projection import LATEST, Projection, Standing, State
-from selfright.retrieval.scored import SPARE, Scored, highest, in_order, inner_products
+from selfright.retrieval.projection import LATEST, Projection, ProjectionSnapshot, State
+from selfright.retrieval.scored import SPARE, ScoredKeys, highest, in_order, inner_products
 from selfright.retrieval.vectors import VectorFile, arrays
 from selfright.storage.files import sync
 
@@ -39,7 +39,7 @@ def _no_places() -> "NDArray[np.int64]":
 
 
 @dataclass(frozen=True, slots=True)
-class _Snapshot(Standing):
+class _Snapshot(ProjectionSnapshot):
     """The index as of one commit. ``gone`` marks the places of the base that are passed over."""
 
     vectors: VectorFile
@@ -87,7 +87,7 @@ class DenseIndex(Projection[_Snapshot]):
 
     def search(
         self, vector: "NDArray[np.float32]", limit: int, collections: tuple[str, ...] = (), at: int = LATEST
-    ) -> Scored:
+    ) -> ScoredKeys:
         """The ``limit`` passages with the highest inner product, of these collections where given.
 
         ``at``: the change as of which to search, if that is still known.

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Generic, TypeVar
 
 from selfright.domain.errors import UnknownName
-from selfright.domain.passages import Trust
+from selfright.domain.passages import SearchWeights
 from selfright.domain.ports import Embedder
 from selfright.retrieval.fusion_weights import (
     NEAR_POWER,
@@ -28,10 +28,10 @@ Ranking = Sequence[tuple[Item, float]]
 DEFAULT_K = 60
 FUSIONS = ("adaptive", "rrf")
 _TIE = 1e-6  # fused scores that differ by less are ties: the order of summation alone makes such differences
-_WORDS_ALONE = Trust(1.0, 0.0, "there is no list by meaning")
-_MEANING_ALONE = Trust(0.0, 1.0, "no passage holds a word of the query")
-_EVEN = Trust(0.5, 0.5, "both count the same, as set")
-_UNFITTED = Trust(0.5, 0.5, "both count the same, for nothing was fitted for this embedder")
+_WORDS_ALONE = SearchWeights(1.0, 0.0, "there is no list by meaning")
+_MEANING_ALONE = SearchWeights(0.0, 1.0, "no passage holds a word of the query")
+_EVEN = SearchWeights(0.5, 0.5, "both count the same, as set")
+_UNFITTED = SearchWeights(0.5, 0.5, "both count the same, for nothing was fitted for this embedder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Fused(Generic[Item]):
     """Items with their fused score, best first, without repeats, and how far each half was trusted."""
 
     items: list[tuple[Item, float]]
-    trust: Trust
+    trust: SearchWeights
 
 
 def reciprocal_rank_fusion(rankings: Iterable[Sequence[Item]], k: int = DEFAULT_K) -> list[tuple[Item, float]]:
@@ -86,7 +86,7 @@ class ReciprocalRankFusion(Fusion):
     name = "rrf"
     tells_languages = False
 
-    def __init__(self, k: int = DEFAULT_K, trust: Trust = _EVEN) -> None:
+    def __init__(self, k: int = DEFAULT_K, trust: SearchWeights = _EVEN) -> None:
         self._k, self._trust = k, trust
 
     def fuse(
@@ -150,7 +150,7 @@ def _once(ranking: Ranking[Item]) -> dict[Item, float]:
     return scores
 
 
-def _one_half(ranking: Ranking[Item], searched: SearchedQuery, trust: Trust) -> Fused[Item]:
+def _one_half(ranking: Ranking[Item], searched: SearchedQuery, trust: SearchWeights) -> Fused[Item]:
     """In the order it has: BM25 as the share of the highest score thinkable, cosines as they are."""
     scores = _once(ranking)
     scale = 1.0 if trust.dense else 1 / max(searched.most, *scores.values(), 1e-9)
@@ -160,7 +160,7 @@ def _one_half(ranking: Ranking[Item], searched: SearchedQuery, trust: Trust) -> 
 def _weigh(
     halves: tuple[Mapping[Item, float], Mapping[Item, float]],
     measured: Measured,
-    trust: Trust,
+    trust: SearchWeights,
     foreign: Collection[Item],
     waiting: Collection[Item],
 ) -> list[tuple[Item, float]]:

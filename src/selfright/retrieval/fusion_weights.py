@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from selfright.domain.passages import Language, Trust
+from selfright.domain.passages import Language, SearchWeights
 
 MOST_BM25 = 2.2  # k1 + 1: a term cannot add more than this times its idf
 USUAL_SPREAD = 0.0135  # standard deviation of the cosines of the nearest passages, roughly
@@ -99,13 +99,15 @@ class FusionWeightModel:
         """The weight of the BM25 half; the dense half has the rest."""
         return 1 / (1 + math.exp(-self.intercept - sum([w * signals[name] for name, w in self.weights.items()])))
 
-    def fusion_weights(self, signals: Mapping[str, float]) -> Trust:
+    def fusion_weights(self, signals: Mapping[str, float]) -> SearchWeights:
         """The two weights, and the signal that moved them most from what is usual."""
         share = self.words_share(signals)
         moves = {name: w * (signals[name] - self.usual[name]) for name, w in self.weights.items()}
         name = max(moves, key=lambda each: abs(moves[each]))
         reason = _BECAUSE[name][signals[name] < self.usual[name]]
-        return Trust(share, 1 - share, f"words count for {share:.0%}, meaning for {1 - share:.0%}, because {reason}")
+        return SearchWeights(
+            share, 1 - share, f"words count for {share:.0%}, meaning for {1 - share:.0%}, because {reason}"
+        )
 
 
 def read_model(stored: Mapping[str, Any]) -> FusionWeightModel:

@@ -10,7 +10,7 @@ from selfright.retrieval.catalogue_file import IndexStats, read_stats
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.records import damage_error
-from selfright.retrieval.scored import Scored
+from selfright.retrieval.scored import ScoredKeys
 from selfright.retrieval.search_request import Best, Lists, SearchRequest, Task
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class _Moment:
         words = request.weight_terms(self._languages)
         bm25 = lexical.search(words, request.depth, request.collections, self._sequence, korean)
         idf = lexical.idf(request.terms, korean)
-        near = beside.result() if beside else Scored()
+        near = beside.result() if beside else ScoredKeys()
         return Lists(bm25, near, idf, self._waiting(bm25))
 
     def search_rows(
@@ -129,15 +129,15 @@ class _Moment:
         count = self._index.catalogue.count_waiting(collections)
         return WaitingVectors(count) if count else None
 
-    def _waiting(self, bm25: Scored) -> Collection[int]:
+    def _waiting(self, bm25: ScoredKeys) -> Collection[int]:
         if not (bm25.keys and self._stats.waiting and self._index.dense):
             return ()
         keys = self._index.catalogue.waiting_among(bm25.keys)
         return frozenset(name for key, name in zip(bm25.keys, bm25.id_hashes, strict=True) if key in keys)
 
-    def _near(self, request: SearchRequest) -> Scored:
+    def _near(self, request: SearchRequest) -> ScoredKeys:
         """The ranking by meaning."""
         vector = request.leaning(self._languages)
         if self._index.dense is None or vector is None:
-            return Scored()
+            return ScoredKeys()
         return self._index.dense.search(vector, request.depth, request.collections, self._sequence)

@@ -15,8 +15,8 @@ from typing import Any
 
 from selfright.domain.errors import StoreError
 from selfright.retrieval.catalogue import Catalogue, Changes, Entry
-from selfright.retrieval.projection import LATEST, Projection, Standing, State
-from selfright.retrieval.scored import SPARE, Population, Scored, idf, in_order
+from selfright.retrieval.projection import LATEST, Projection, ProjectionSnapshot, State
+from selfright.retrieval.scored import SPARE, Population, ScoredKeys, idf, in_order
 from selfright.storage.files import link_files
 
 SMALL = 5_000  # passages that are indexed anew in a fraction of a second
@@ -27,7 +27,7 @@ _WRITER_BYTES = 128_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Snapshot(Standing):
+class _Snapshot(ProjectionSnapshot):
     """The index as of one commit: its searcher, and document frequencies that were asked for."""
 
     searcher: Any = None
@@ -45,14 +45,14 @@ class LexicalIndex(Projection[_Snapshot]):
         collections: Sequence[str] = (),
         at: int = LATEST,
         korean: int = 0,
-    ) -> Scored:
+    ) -> ScoredKeys:
         """The ``limit`` best by BM25 (k1 = 1.2, b = 0.75) for ``terms``, each with what it counts.
 
         ``at``: the change as of which to search, if that is still known. ``korean``: see ``Population``.
         """
         snapshot = self.at(at)
         if not terms:
-            return Scored()
+            return ScoredKeys()
         terms = dict(islice(terms.items(), _MAX_QUERY_TERMS))
         population = Population(snapshot.state.passages, korean)
         if snapshot.state.deleted or population.mixed:  # else tantivy's own statistics are the true ones
@@ -61,7 +61,7 @@ class LexicalIndex(Projection[_Snapshot]):
         hits = snapshot.searcher.search(query, limit + SPARE, count=False).hits
         addresses = [address for _, address in hits]
         if not addresses:
-            return Scored()
+            return ScoredKeys()
         keys, id_hashes = (snapshot.searcher.fast_field_values(name, addresses) for name in ("key", "mark"))
         return in_order(keys, id_hashes, [score for score, _ in hits], limit)
 

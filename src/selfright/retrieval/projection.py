@@ -27,7 +27,7 @@ _STATE = "state.json"
 _TRIES = 5
 LATEST = sys.maxsize
 
-Snapshot = TypeVar("Snapshot", bound="Standing")
+Snapshot = TypeVar("Snapshot", bound="ProjectionSnapshot")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProjectionSnapshot:
     """A projection as of one commit, ready to be searched; never changed afterwards."""
 
     state: State

@@ -16,8 +16,8 @@ from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.maintenance import next_file, sweep_vectors
 from selfright.retrieval.preparing import Preparer, embedder_name
 from selfright.retrieval.stores.embedded import EmbeddedStore
+from selfright.retrieval.vector_filler import Progress
 from selfright.retrieval.vectors import FOLDER as VECTORS
-from selfright.retrieval.waiting import Progress
 from selfright.storage.files import WriterLock, erase
 
 _BLOCK = 256  # passages in memory at a time

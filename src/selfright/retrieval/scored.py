@@ -23,7 +23,7 @@ _BLAS_FROM = 2_000  # rows
 _DIGITS = 4  # scores that differ by less are ties: the order of summation alone makes such differences
 
 
-class Scored(NamedTuple):
+class ScoredKeys(NamedTuple):
     """Keys, id hashes and scores of passages, best first; ties go to the smaller id hash."""
 
     keys: Sequence[int] = ()
@@ -35,11 +35,11 @@ class Scored(NamedTuple):
         return list(zip(self.id_hashes, self.scores, strict=True))
 
 
-def in_order(keys: "ArrayLike", id_hashes: "ArrayLike", scores: "ArrayLike", limit: int) -> Scored:
+def in_order(keys: "ArrayLike", id_hashes: "ArrayLike", scores: "ArrayLike", limit: int) -> ScoredKeys:
     """The ``limit`` best."""
     keys, id_hashes, scores = np.asarray(keys), np.asarray(id_hashes), np.asarray(scores)
     order = np.lexsort((id_hashes, -scores.round(_DIGITS)))[:limit]
-    return Scored(keys[order].tolist(), id_hashes[order].tolist(), scores[order].tolist())
+    return ScoredKeys(keys[order].tolist(), id_hashes[order].tolist(), scores[order].tolist())
 
 
 def inner_products(matrix: "NDArray[np.float32]", vector: "NDArray[np.float32]") -> "NDArray[np.float32]":

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from selfright.domain.embedding import cross_language_penalty, query_vector
 from selfright.domain.errors import UsageError
-from selfright.domain.passages import Hit, Language, Passage, Ranked, Retrieval, Trust, WaitingVectors
+from selfright.domain.passages import Hit, Language, Passage, Ranked, Retrieval, SearchWeights, WaitingVectors
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.text import has_hangul, language_of
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.preparing import embedder_languages
-from selfright.retrieval.scored import Scored
+from selfright.retrieval.scored import ScoredKeys
 from selfright.retrieval.tokenizer import content_terms
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ class Lists(NamedTuple):
     ``waiting`` are the id hashes of those found by words that have no vector yet.
     """
 
-    bm25: Scored
-    dense: Scored
+    bm25: ScoredKeys
+    dense: ScoredKeys
     idf: Sequence[float]
     waiting: Collection[int] = ()
 
@@ -201,12 +201,12 @@ def _meaning(query: str, phrases: str, embedder: Embedder | None) -> tuple[str, 
     return known, "" if known else f"the embedder {embedder.name} does not know the query's language"
 
 
-def _explain_trust(request: SearchRequest, fused: Trust, words: bool, meaning: bool) -> Trust:
+def _explain_trust(request: SearchRequest, fused: SearchWeights, words: bool, meaning: bool) -> SearchWeights:
     """How the search is told of: the one place that decides what searched. True are the halves that found anything."""
     if not meaning:
-        return Trust(1.0, 0.0, request.silent or "no passage here has a vector")
+        return SearchWeights(1.0, 0.0, request.silent or "no passage here has a vector")
     if not words:
-        return Trust(0.0, 1.0, "no passage holds a word of the query")
+        return SearchWeights(0.0, 1.0, "no passage holds a word of the query")
     if request.meaning != request.query:
         return replace(fused, why=f"{fused.why}; the meaning is that of '{request.meaning[:_SHOWN]}' alone")
     return fused
@@ -223,7 +223,7 @@ class Best(NamedTuple):
 class RankLookup:
     """Looks up a passage's key and place in a ranking; places are made only for what is shown."""
 
-    def __init__(self, ranking: Scored) -> None:
+    def __init__(self, ranking: ScoredKeys) -> None:
         self._ranking = ranking
         self._rows = dict(zip(ranking.id_hashes, range(len(ranking.id_hashes)), strict=True))
 
@@ -238,7 +238,7 @@ class RankLookup:
         return None if row is None else Ranked(row + 1, self._ranking.scores[row])
 
 
-def _foreign(request: SearchRequest, dense: Scored, languages: Mapping[int, str]) -> frozenset[int]:
+def _foreign(request: SearchRequest, dense: ScoredKeys, languages: Mapping[int, str]) -> frozenset[int]:
     """The id hashes of the near passages that ``languages``, by key, says are in another language than the query."""
     own = request.language
     return frozenset(

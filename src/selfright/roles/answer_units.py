@@ -18,7 +18,7 @@ from selfright.roles.questions import AnswerType, answer_type, answer_type_match
 from selfright.roles.visible_text import visible
 from selfright.roles.words import content_words
 
-PieceKind = Literal["sentence", "item", "row", "code"]
+UnitKind = Literal["sentence", "item", "row", "code"]
 
 _LEAD_IN = re.compile(r"(?:[:：]|다음과 같다\.?|다음과 같습니다\.?|as follows\.?)[*_\s]*$")
 _RULE = re.compile(r":?-+:?")  # a cell of the line between a table's head and its rows
@@ -41,7 +41,7 @@ class AnswerUnit:
     start: int
     end: int
     text: str
-    kind: PieceKind
+    kind: UnitKind
     lead: str = ""
     lead_start: int = -1
     group: int = -1
@@ -140,7 +140,7 @@ def _piece(
     strip: Strip,
     first: int,
     last: int,
-    kind: PieceKind,
+    kind: UnitKind,
     shown: str = "",
     lead: AnswerUnit | None = None,
     group: int = -1,
@@ -222,7 +222,7 @@ def beyond_questions(text: str) -> str:
     return rest if rest.strip(" ;:") else text
 
 
-def statement_type(question: str, text: str, kind: PieceKind = "sentence") -> StatementType:
+def statement_type(question: str, text: str, kind: UnitKind = "sentence") -> StatementType:
     """How ``text`` stands to ``question``. A question that it answers itself (a pair of question and answer in one row)
     does not count, nor does a word that asks in a row: it is part of a column's name ("What to do")."""
     asked = _read_question(question)

@@ -61,7 +61,7 @@ class OfflineClassifier:
         return (await self.classify_in_thread(text, history)).kind
 
     async def classify_in_thread(self, text: str, history: Sequence[Message] = ()) -> Classified:
-        """As ``judged``, in a thread where it takes long."""
+        """As ``classify_text``, in a thread where it takes long."""
         return await run_in_thread(len(text), lambda: self.classify_text(text, bool(history)))
 
     async def conversational(self, text: str, history: Sequence[Message]) -> bool:
@@ -74,12 +74,11 @@ class OfflineClassifier:
         """The answer before in fewer words; see ``restating``."""
         return restate(text, history)
 
-    def judge(self, text: str, has_history: bool = False) -> QueryClass:
-        """As ``classify``, without waiting."""
-        return self.classify_text(text, has_history).kind
-
     def classify_text(self, text: str, has_history: bool = False) -> Classified:
-        """As ``judge``, with whether it is sure: a few words that the index has none of may be talk of another kind."""
+        """As ``classify``, without waiting, and whether it is sure.
+
+        A few words that the index has none of may be talk of another kind.
+        """
         if not any(map(str.isalnum, text)):
             return Classified(QueryClass.UNKNOWN)
         if act_of(text):

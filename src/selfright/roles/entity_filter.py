@@ -69,12 +69,12 @@ class QueryEntities:
         coded = all(any(is_named(code, text) for text in texts) for code in self.codes)
         return coded and (not self.keys or any(self.keys & self.things(text) for text in texts))
 
-    def is_passed_over_by(self, heading: str, text: str) -> bool:
+    def excludes_passage(self, heading: str, text: str) -> bool:
         """Whether a whole passage is no evidence on what is asked about."""
         unnamed = bool(self.keys) and not self.keys & self.things(f"{heading}\n{text}")
-        return unnamed or self.is_missed_by(heading, text)
+        return unnamed or self.excludes_text(heading, text)
 
-    def is_missed_by(self, heading: str, text: str) -> bool:
+    def excludes_text(self, heading: str, text: str) -> bool:
         """Whether a text under this heading is about another thing of the kind: it names one, and not what is asked."""
         whole = f"{heading}\n{text}"
         return self._other_key(whole) or self._other_code(whole) or self._other_identifier(whole, text)

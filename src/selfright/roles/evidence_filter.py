@@ -44,7 +44,7 @@ class OfflineEvidenceFilter:
         entities = QueryEntities.of(question, self.pack)
         if not entities:
             return tuple(strips)
-        return tuple(strip for strip in strips if not entities.is_missed_by(strip.passage.heading, strip.text))
+        return tuple(strip for strip in strips if not entities.excludes_text(strip.passage.heading, strip.text))
 
     async def cap_verdict(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
         """The grading, lowered where ``correct`` rests on less trusted passages, or on ones that state nothing."""
@@ -52,4 +52,4 @@ class OfflineEvidenceFilter:
 
 
 def _passes_over(entities: QueryEntities, hit: Hit) -> bool:
-    return entities.is_passed_over_by(hit.passage.heading, visible(hit.passage))
+    return entities.excludes_passage(hit.passage.heading, visible(hit.passage))

@@ -77,7 +77,7 @@ class BilingualPrompter:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PromptText:
     """A text as a judge sees it: ``text`` may be cut, ``heading`` and ``url`` say where it stands."""
 
     passage_id: str
@@ -98,7 +98,7 @@ def strips_prompt(question: str, strips: Sequence[Strip], language: Language) ->
     return _judging(Job.STRIPS, "excerpts", question, shown, language)
 
 
-def prompt_evidence(request: EvaluationRequest) -> tuple[Shown, ...]:
+def prompt_evidence(request: EvaluationRequest) -> tuple[PromptText, ...]:
     """The at most five passages, at most 500 characters of each, that ``evaluation_prompt`` numbers from 1.
 
     What the answer cites comes first, in the order of its numbers, then other strips, the best first, then other hits.
@@ -111,7 +111,7 @@ def prompt_evidence(request: EvaluationRequest) -> tuple[Shown, ...]:
     found = [_prompt_text(strips[0].passage, _excerpt(strips)) for strips in pieces.values()]
     found += [_prompt_text(hit.passage, visible(hit.passage)) for hit in request.hits if hit.passage.id not in pieces]
     return tuple(
-        Shown(one.passage_id, one.text[:JUDGED_CHARACTERS], one.heading, one.url)
+        PromptText(one.passage_id, one.text[:JUDGED_CHARACTERS], one.heading, one.url)
         for one in found[:MOST_JUDGED_PASSAGES]
     )
 
@@ -189,7 +189,7 @@ def summary_prompt(summary: str, messages: Sequence[Message], language: Language
     )
 
 
-def _judging(job: Job, label: str, question: str, shown: Sequence[Shown], language: Language) -> Prompts:
+def _judging(job: Job, label: str, question: str, shown: Sequence[PromptText], language: Language) -> Prompts:
     labels = LABELS[language]
     asked = question[:_LONGEST_QUESTION]
     delimiters = PromptDelimiters.around(asked, *_prompt_texts(shown))
@@ -216,16 +216,16 @@ def _sections(*sections: tuple[str, str]) -> str:
     return "\n\n".join(f"{title}:\n{body}" for title, body in sections if body)
 
 
-def _prompt_text(passage: Passage, text: str) -> Shown:
+def _prompt_text(passage: Passage, text: str) -> PromptText:
     """``text`` of the passage, rows under their head; of one without any evidence the heading is withheld, too."""
     if passage.head and "|" in text and passage.head not in text:
         text = f"| {passage.head} |\n{text}"
-    return Shown(passage.id, text, passage.heading if text.strip() else "", passage.url if text.strip() else None)
+    return PromptText(passage.id, text, passage.heading if text.strip() else "", passage.url if text.strip() else None)
 
 
-def _evidence(strips: Sequence[Strip]) -> list[Shown]:
+def _evidence(strips: Sequence[Strip]) -> list[PromptText]:
     """The strips as far as 24,000 characters go; one with nothing to show keeps its number."""
-    shown: list[Shown] = []
+    shown: list[PromptText] = []
     left = MOST_EVIDENCE_CHARACTERS
     for strip in strips:
         if left <= 0:
@@ -236,12 +236,12 @@ def _evidence(strips: Sequence[Strip]) -> list[Shown]:
     return shown
 
 
-def _passages(shown: Sequence[Shown], delimiters: PromptDelimiters, name: str = "passage") -> str:
+def _passages(shown: Sequence[PromptText], delimiters: PromptDelimiters, name: str = "passage") -> str:
     headed = ((" · ".join(filter(None, (one.heading, one.url))), one.text) for one in shown)
     return delimiters.wrap_numbered(name, headed)
 
 
-def _prompt_texts(shown: Iterable[Shown]) -> list[str]:
+def _prompt_texts(shown: Iterable[PromptText]) -> list[str]:
     return [text for one in shown for text in (one.text, one.heading, one.url or "")]
 
 
@@ -296,7 +296,7 @@ def _excerpt(strips: Sequence[Strip]) -> str:
     return "\n".join(visible_part(strip) for strip in sorted(chosen, key=lambda strip: strip.start))
 
 
-def _renumber(request: EvaluationRequest, shown: Sequence[Shown]) -> str:
+def _renumber(request: EvaluationRequest, shown: Sequence[PromptText]) -> str:
     """The answer with its markers pointing to the passages as the judge sees them; those to none are left out."""
     places = {one.passage_id: n for n, one in enumerate(shown, start=1)}
     numbers = {citation.n: places.get(citation.passage_id) for citation in request.draft.citations}

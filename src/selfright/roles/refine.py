@@ -21,7 +21,7 @@ from selfright.roles.model_calls import OUT_OF_REACH, STRIPS_SCHEMA, JudgingMode
 from selfright.roles.prompting import strips_prompt
 from selfright.roles.selection import UnitScorer
 from selfright.roles.strips import strip_spans
-from selfright.roles.titles import telling_pieces
+from selfright.roles.titles import units_without_titles
 
 _LEAST_REMAINDER = 20
 # Passages that the grader gives less are not looked at. Strips keep 93 % of what answers questions of the field sets at
@@ -30,7 +30,7 @@ IRRELEVANT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredStrip:
     """A strip with the score (log-odds) of the best that it says on the question, and whether it is kept."""
 
     strip: Strip
@@ -42,7 +42,7 @@ class Scored:
 class ScoredStrips:
     """The strips of a retrieval's relevant passages, and all of its passages, the most probable first."""
 
-    scored: tuple[Scored, ...]
+    scored: tuple[ScoredStrip, ...]
     passages: tuple[Passage, ...]
 
 
@@ -65,7 +65,7 @@ class OfflineRefiner:
         """All strips of the passages that may be relevant, with what speaks for them."""
         order = _rank_passages(hits, grading)
         relevant = [(passage, p) for passage, p in order if p is None or p >= IRRELEVANT] or order
-        pieces = telling_pieces(question, [Strip(p, p.start, p.end, p.text, 1.0) for p, _ in relevant])
+        pieces = units_without_titles(question, [Strip(p, p.start, p.end, p.text, 1.0) for p, _ in relevant])
         judged = self._scorer.judge_parts(question, pieces, hits)
         best = [max((one.score for one in of_part), default=0.0) for of_part in judged]
         fits = not self._scorer.goes_by_words or any(one.coverage for one in judged[0])
@@ -79,7 +79,7 @@ class OfflineRefiner:
                 worth = math.exp(scores[0] - best[0]) * (1.0 if p is None else p)
                 strip = Strip(passage, first, last, passage.text[start:end], worth)
                 behind = min(map(operator.sub, best, scores))
-                found.append(Scored(strip, scores[0], fits and behind <= self._scorer.model.margin))
+                found.append(ScoredStrip(strip, scores[0], fits and behind <= self._scorer.model.margin))
         return ScoredStrips(tuple(found), tuple(passage for passage, _ in order))
 
     def choose_strips(self, weighed: ScoredStrips) -> list[Strip]:
@@ -177,7 +177,7 @@ class ModelRefiner:
         return [shown[n - 1] for n in numbers]
 
 
-def _best_scored(scored: Sequence[Scored]) -> list[Strip]:
+def _best_scored(scored: Sequence[ScoredStrip]) -> list[Strip]:
     """The best strips, in the order in which they stand."""
     best = sorted(range(len(scored)), key=lambda i: (-scored[i].score, i))[:MOST_ASKED]
     return [scored[i].strip for i in sorted(best)]

@@ -22,7 +22,7 @@ _STATES = re.compile(r"(?:[다요음함됨임까죠]|것)$")
 _ASKS_FOR_TITLE = re.compile(r"\b(?:titles?|titled|headings?|named?|called)\b|제목|이름|명칭", re.IGNORECASE)
 
 
-def telling_pieces(question: str, strips: Sequence[Strip]) -> list[AnswerUnit]:
+def units_without_titles(question: str, strips: Sequence[Strip]) -> list[AnswerUnit]:
     """The pieces of the strips without titles, unless the question asks for a title or for the list they stand in."""
     pieces = answer_units(strips)
     if _ASKS_FOR_TITLE.search(question):

@@ -149,7 +149,7 @@ class TrustFilter:
         known = [hit for hit in hits if passages.pop(hit.passage.id, None)]
         rest = [Hit(passage, 1 / (60 + rank)) for rank, passage in enumerate(passages.values(), start=1)]
         try:
-            return self.grader.judge(question, [*known, *rest]).verdict
+            return self.grader.grade_now(question, [*known, *rest]).verdict
         except JudgeFailed:
             return Verdict.UNKNOWN
 

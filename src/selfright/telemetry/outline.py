@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from selfright.domain.answers import Answer, Cost, Step
-from selfright.domain.traces import Origins, Pass, Trace
+from selfright.domain.traces import Pass, Trace, TurnSetup
 from selfright.domain.turns import Scope
 from selfright.schemas import answer_view
 
@@ -19,7 +19,7 @@ _SHOWN = 48
 _SCORES = ("grounding", "completeness", "accuracy", "overall", "confidence")
 
 
-def finished_trace(answer: Answer, at: float, scope: Scope, origins: Origins, *, content: bool) -> Trace:
+def finished_trace(answer: Answer, at: float, scope: Scope, origins: TurnSetup, *, content: bool) -> Trace:
     """The trace of a turn that came to its end; with ``content`` also everything that was said."""
     judged = answer.evaluation
     return Trace(
@@ -49,7 +49,7 @@ def finished_trace(answer: Answer, at: float, scope: Scope, origins: Origins, *,
 
 
 def broken(
-    trace_id: str, at: float, scope: Scope, origins: Origins, steps: Sequence[Step], seconds: float, error: Exception
+    trace_id: str, at: float, scope: Scope, origins: TurnSetup, steps: Sequence[Step], seconds: float, error: Exception
 ) -> Trace:
     """The trace of a turn that an error ended before there was an answer: its class only, for its words may quote."""
     spent, kind = Cost(seconds=seconds), type(error).__name__

@@ -14,7 +14,7 @@ from selfright.domain.encodings import decode, encoding_of_page
 from selfright.domain.errors import PageUnusable
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
-from selfright.visibility.pruning import check_attributes, remove_unseen
+from selfright.hidden_text.pruning import check_attributes, remove_unseen
 from selfright.web.search import clean_title, visible
 from selfright.web.types import HTML, PDF, Reply
 

@@ -15,7 +15,7 @@ from selfright.domain.text import language_of
 
 if TYPE_CHECKING:
     from selfright.roles.calibration.refit import CalibrationReport, JudgedSet
-    from selfright.roles.calibration.stored import Origin
+    from selfright.roles.calibration.stored import CalibrationSource
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.scoring import Blend
 
@@ -141,11 +141,11 @@ def judge_sets(
             one_more()
 
 
-def _origin(labelled: Labelled, texts: int, name: str, risk: float) -> "Origin":
-    from selfright.roles.calibration.stored import Origin
+def _origin(labelled: Labelled, texts: int, name: str, risk: float) -> "CalibrationSource":
+    from selfright.roles.calibration.stored import CalibrationSource
 
     made = datetime.now(UTC).replace(microsecond=0).isoformat()
-    return Origin(made, len(labelled.rows), texts, labelled.sha256, name, risk)
+    return CalibrationSource(made, len(labelled.rows), texts, labelled.sha256, name, risk)
 
 
 def _halves(questions: _Questions) -> tuple[_Questions, _Questions]:

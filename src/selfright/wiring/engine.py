@@ -98,9 +98,9 @@ class Engine:
         self._made = None
         return reembed(place.path, index.tokenizer, index.cached_embedder, progress)
 
-    def flags_said(self, given: Mapping[str, object]) -> dict[str, object]:
+    def explicit_flags(self, given: Mapping[str, object]) -> dict[str, object]:
         """The flags that the settings, or over them the call, say."""
-        return {**self.settings.flags_said, **by_their_names(given)}
+        return {**self.settings.explicit_flags, **by_their_names(given)}
 
     def judge(self, flags: Flags, judge: Judge) -> tuple[Evaluator, Meter]:
         """A judge of finished answers, and the meter of what it costs: no part of any turn.
@@ -124,7 +124,7 @@ class Engine:
 
     def flags(self, preset: Preset, given: Mapping[str, object]) -> Flags:
         """The preset's flags; over them those that the settings say; over both the call's."""
-        said = self.flags_said(given)
+        said = self.explicit_flags(given)
         flags = Flags().with_values({**preset.flags, **said})
         check_needs(flags, self.pack, self.models.jobs, self.settings.medcat_pack)
         return flags

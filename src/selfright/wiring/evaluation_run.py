@@ -15,7 +15,7 @@ from selfright.domain.flags import Flags
 from selfright.domain.passages import DEFAULT_COLLECTION, Hit, Passage, Strip
 from selfright.domain.ports import Generator
 from selfright.domain.text import sentence_spans
-from selfright.domain.traces import Examined, Judge, WatchedPass
+from selfright.domain.traces import Examination, Judge, WatchedPass
 from selfright.domain.turns import DEFAULT_USER, Scope, ScopedRetriever, TurnOptions
 from selfright.flow.run import Turn
 from selfright.settings import OFFLINE, Settings
@@ -79,14 +79,14 @@ BEST = 10
 """The hits of a search that count as found: what a person would read of a list."""
 
 
-async def examine(engine: Engine, question: str, options: TurnOptions, judge: Judge) -> Examined:
+async def examine(engine: Engine, question: str, options: TurnOptions, judge: Judge) -> Examination:
     """Runs one turn and watches it; then asks ``judge`` for a judgement that does not depend on the preset."""
     if judge == "model":
         engine.judge(Flags(), judge)  # whether there is one should be heard before a turn is paid for
     notes = _Notes()
     answer = await TurnService(engine, watch=notes.watch).ask(question, options)
     flags = notes.flags
-    examined = Examined(answer, tuple(notes.passes), flags, final=notes.final)
+    examined = Examination(answer, tuple(notes.passes), flags, final=notes.final)
     if judge == "none":
         return examined
     evaluator, meter = engine.judge(flags, judge)
@@ -156,7 +156,7 @@ def _draft_text(draft: Draft) -> str:
     return "" if draft.refused else draft.text
 
 
-def _request(examined: Examined) -> EvaluationRequest:
+def _request(examined: Examination) -> EvaluationRequest:
     """The final answer as a draft, against all passages that its turn looked at, the last pass first."""
     answer = examined.answer
     seen = dict.fromkeys(passage for one in reversed(examined.passes) for passage in one.passages)

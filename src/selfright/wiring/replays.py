@@ -20,7 +20,7 @@ from selfright.domain.flags import Flags, by_their_names
 from selfright.domain.passages import WebFinding
 from selfright.domain.ports import ProfileMemory, ProfileStore
 from selfright.domain.slots import Kinds, Profile, Slot
-from selfright.domain.traces import Origins, Replay, ReplayOptions, Trace
+from selfright.domain.traces import Replay, ReplayOptions, Trace, TurnSetup
 from selfright.domain.turns import Scope
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn, run
@@ -205,7 +205,7 @@ class ReplayedModels(Models):
     than the offline role. Nothing is learnt from a replay, and nothing waited for unless it is live.
     """
 
-    def __init__(self, origins: Origins, living: Models | None) -> None:
+    def __init__(self, origins: TurnSetup, living: Models | None) -> None:
         self._by_job = {Job(job): _living(Job(job), name, living) for job, name in origins.models.items()}
         self._patient = living is not None
         self._worse = frozenset(map(Job, origins.worse))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from selfright.domain.answers import Step
 from selfright.domain.errors import UsageError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
-from selfright.domain.traces import Origins, Trace
+from selfright.domain.traces import Trace, TurnSetup
 from selfright.domain.turns import Scope, TurnOptions
 from selfright.flow.presets import Preset
 from selfright.flow.run import Turn
@@ -89,13 +89,13 @@ class TraceService:
 
         return Spans.open(content=settings.otel_content)
 
-    def _origins(self, given: Mapping[str, object], turn: Turn) -> Origins:
+    def _origins(self, given: Mapping[str, object], turn: Turn) -> TurnSetup:
         index, models = self._engine.index, self._engine.models
         flags = {name: getattr(turn.tools.flags, name) for name in FLAG_NAMES}
-        return Origins(
+        return TurnSetup(
             preset=turn.preset.name,
             flags=flags,
-            chosen={name: flags[name] for name in self._engine.flags_said(given)},
+            chosen={name: flags[name] for name in self._engine.explicit_flags(given)},
             models=models.names,
             modes=models.modes,
             worse=sorted(models.worse),
@@ -112,7 +112,7 @@ class TurnWatch:
     store: "TraceStore | None"
     recorder: Recorder | None
     spans: "TurnSpans | None"
-    origins: Callable[[Turn], Origins]
+    origins: Callable[[Turn], TurnSetup]
 
     @property
     def tap(self) -> Tap | None:
@@ -130,7 +130,7 @@ class TurnWatch:
         Without ``start`` the turn goes on where it was broken off, and is not recorded: its beginning is not there.
         """
         spans, recorder = self.spans, self.recorder if start is not None else None
-        origins = self.origins(turn) if self.store is not None else Origins(turn.preset.name, {})
+        origins = self.origins(turn) if self.store is not None else TurnSetup(turn.preset.name, {})
         at, began, steps = time.time(), time.monotonic(), list[Step]()
         if recorder and start is not None:
             recorder.begin(start)

@@ -42,10 +42,10 @@ def test_only_a_real_judge_verifies() -> None:
 
 
 def test_verdicts_drop_one_step() -> None:
-    assert Verdict.CORRECT.lower() is Verdict.AMBIGUOUS
-    assert Verdict.AMBIGUOUS.lower() is Verdict.INCORRECT
-    assert Verdict.INCORRECT.lower() is Verdict.INCORRECT
-    assert Verdict.UNKNOWN.lower() is Verdict.UNKNOWN
+    assert Verdict.CORRECT.one_step_down() is Verdict.AMBIGUOUS
+    assert Verdict.AMBIGUOUS.one_step_down() is Verdict.INCORRECT
+    assert Verdict.INCORRECT.one_step_down() is Verdict.INCORRECT
+    assert Verdict.UNKNOWN.one_step_down() is Verdict.UNKNOWN
 
 
 def test_a_grading_gives_the_probability_of_a_passage() -> None:

@@ -32,10 +32,10 @@ from selfright.roles.calibration.measures import (
     risk_coverage,
 )
 from selfright.roles.calibration.refit import JudgedSet, refit
-from selfright.roles.calibration.stored import GraderCalibration, Origin, read_calibration
+from selfright.roles.calibration.stored import CalibrationSource, GraderCalibration, read_calibration
 from selfright.roles.scoring import Curve
 
-ORIGIN = Origin("2025-01-01T00:00:00+00:00", 4, 2, "0" * 64, "words+abc", 0.1)
+ORIGIN = CalibrationSource("2025-01-01T00:00:00+00:00", 4, 2, "0" * 64, "words+abc", 0.1)
 # Few different values, so that ties are common.
 SHARES = st.integers(0, 20).map(lambda n: n / 20)
 PAIRS = st.lists(st.tuples(SHARES, st.integers(0, 1)), min_size=1, max_size=40)

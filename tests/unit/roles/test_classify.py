@@ -79,4 +79,4 @@ def test_a_few_words_that_the_index_has_none_of_may_be_talk() -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_gets_a_class(text: str) -> None:
-    assert OfflineClassifier().judge(text) in QueryClass
+    assert OfflineClassifier().classify_text(text).kind in QueryClass

@@ -74,7 +74,7 @@ def test_passages_about_something_else_are_incorrect() -> None:
 def test_a_score_that_is_no_number_fails_the_judge(bad: float) -> None:
     broken = Hit(ANSWER, 0.03, dense=Ranked(1, bad))
     with pytest.raises(JudgeFailed, match="NaN"):
-        OfflineGrader(analyzer(*TEXTS)).judge(QUESTION, [broken])
+        OfflineGrader(analyzer(*TEXTS)).grade_now(QUESTION, [broken])
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ class Even:
 
 def test_cosines_count_only_from_the_encoder_the_weights_know() -> None:
     found = [replace(hit, cosine=cosine) for hit, cosine in zip(hits(OTHER, NEAR), (0.95, 0.7), strict=True)]
-    unknown = OfflineGrader(analyzer(*TEXTS), SentenceSimilarity(Even("another"))).judge(QUESTION, found)
-    without = OfflineGrader(analyzer(*TEXTS)).judge(QUESTION, found)
-    known = OfflineGrader(analyzer(*TEXTS), SentenceSimilarity(Even(load_model().embedder))).judge(QUESTION, found)
+    unknown = OfflineGrader(analyzer(*TEXTS), SentenceSimilarity(Even("another"))).grade_now(QUESTION, found)
+    without = OfflineGrader(analyzer(*TEXTS)).grade_now(QUESTION, found)
+    known = OfflineGrader(analyzer(*TEXTS), SentenceSimilarity(Even(load_model().embedder))).grade_now(QUESTION, found)
     assert unknown == without
     assert known != without
 
@@ -129,7 +129,9 @@ def test_words_that_are_covered_never_count_against_a_passage() -> None:
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=200), min_size=1, max_size=4))
 def test_any_text_gets_a_verdict(question: str, texts: list[str]) -> None:
-    grading = OfflineGrader(analyzer(*TEXTS)).judge(question, hits(*(passage(str(n), t) for n, t in enumerate(texts))))
+    grading = OfflineGrader(analyzer(*TEXTS)).grade_now(
+        question, hits(*(passage(str(n), t) for n, t in enumerate(texts)))
+    )
     assert grading.verdict is not Verdict.UNKNOWN
     assert 0.0 <= (grading.sufficiency or 0.0) <= 1.0
     assert all(g.probability is not None and 0.0 <= g.probability <= 1.0 for g in grading.grades)

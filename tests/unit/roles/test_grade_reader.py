@@ -41,22 +41,22 @@ def grader(reader: Favourite | None, model: GraderModel | None = None) -> Offlin
 
 def test_the_reader_tells_apart_what_the_signals_cannot() -> None:
     for word, wanted, other in (("compactor", "left", "right"), ("archiver", "right", "left")):
-        grading = grader(Favourite(word)).judge(QUESTION, hits(LEFT, RIGHT))
+        grading = grader(Favourite(word)).grade_now(QUESTION, hits(LEFT, RIGHT))
         assert (grading.probability(wanted) or 0) > 0.9
         assert (grading.probability(other) or 1) < 0.1
 
 
 def test_another_reader_than_the_one_the_scorers_know_is_not_asked() -> None:
     stranger = Favourite("compactor", name="stranger")
-    grading = grader(stranger).judge(QUESTION, hits(LEFT, RIGHT))
+    grading = grader(stranger).grade_now(QUESTION, hits(LEFT, RIGHT))
     assert not stranger.seen
-    assert grading == grader(None).judge(QUESTION, hits(LEFT, RIGHT))
+    assert grading == grader(None).grade_now(QUESTION, hits(LEFT, RIGHT))
 
 
 def test_the_reader_is_not_asked_in_a_language_that_it_does_not_know() -> None:
     reader = Favourite("기록")
-    grader(reader).judge(QUESTION, hits(KOREAN))
-    grader(reader).judge("기록은 언제 다시 쓰이나요?", hits(KOREAN, LEFT))
+    grader(reader).grade_now(QUESTION, hits(KOREAN))
+    grader(reader).grade_now("기록은 언제 다시 쓰이나요?", hits(KOREAN, LEFT))
     assert not reader.seen
 
 
@@ -64,16 +64,16 @@ def test_the_first_eight_are_read_whatever_their_words_and_the_others_judged_by_
     far = replace(passage_of("Bread rises in a warm kitchen.", "far"), id="far")
     near = [replace(passage_of(f"The compactor {n} rewrote the log at night.", f"n{n}"), id=f"n{n}") for n in range(9)]
     reader = Favourite("compactor")
-    asked = grader(reader).judge(QUESTION, hits(far, *near))
+    asked = grader(reader).grade_now(QUESTION, hits(far, *near))
     assert [text.split()[0] for text in reader.seen] == ["Bread", *["The"] * (MOST_READ - 1)]
-    unread = grader(None).judge(QUESTION, hits(far, *near))
+    unread = grader(None).grade_now(QUESTION, hits(far, *near))
     assert len({round(grading.probability("n8") or 0, 2) for grading in (asked, unread)}) == 1
 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_no_number_fails_the_judge(broken: float) -> None:
     with pytest.raises(JudgeFailed):
-        grader(Favourite("compactor", high=broken)).judge(QUESTION, hits(LEFT, RIGHT))
+        grader(Favourite("compactor", high=broken)).grade_now(QUESTION, hits(LEFT, RIGHT))
 
 
 def test_of_a_long_passage_the_reader_sees_the_part_to_the_point() -> None:

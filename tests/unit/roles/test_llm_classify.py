@@ -71,7 +71,7 @@ def test_always_means_always() -> None:
     ],
 )
 def test_the_rules_stand_in_when_no_class_comes(reply: Scripted) -> None:
-    assert classify(UNSURE, reply)[0] is OFFLINE.judge(UNSURE)
+    assert classify(UNSURE, reply)[0] is OFFLINE.classify_text(UNSURE).kind
 
 
 def test_case_and_blanks_of_a_class_do_not_matter() -> None:

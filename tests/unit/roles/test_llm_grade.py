@@ -29,7 +29,7 @@ PAGES = (ANSWER, NEAR, OTHER)
 QUESTION = "When does compaction run and rewrite the log?"
 WORDS = analyzer(*(page.text for page in PAGES))
 SHIPPED = OfflineGrader(WORDS)
-_, SECOND, THIRD = (g.probability or 0.0 for g in SHIPPED.judge(QUESTION, hits(*PAGES)).grades)
+_, SECOND, THIRD = (g.probability or 0.0 for g in SHIPPED.grade_now(QUESTION, hits(*PAGES)).grades)
 UNSURE = OfflineGrader(WORDS, model=replace(load_model(), lower=(SECOND + THIRD) / 2, upper=1.0))
 
 
@@ -53,16 +53,16 @@ def probabilities(grading: Grading) -> list[float | None]:
 
 
 def test_the_fixture_is_what_the_tests_need() -> None:
-    own = SHIPPED.judge(QUESTION, hits(*PAGES))
-    assert UNSURE.judge(QUESTION, hits(*PAGES)).verdict is Verdict.AMBIGUOUS
+    own = SHIPPED.grade_now(QUESTION, hits(*PAGES))
+    assert UNSURE.grade_now(QUESTION, hits(*PAGES)).verdict is Verdict.AMBIGUOUS
     assert UNSURE.may_help(UNSURE.read(QUESTION, hits(*PAGES))) == [0, 1]
-    assert own.grades == UNSURE.judge(QUESTION, hits(*PAGES)).grades
+    assert own.grades == UNSURE.grade_now(QUESTION, hits(*PAGES)).grades
 
 
 @pytest.mark.parametrize(("lower", "upper", "verdict"), [(0, 0, Verdict.CORRECT), (1, 1, Verdict.INCORRECT)])
 def test_no_call_where_the_offline_grader_is_sure(lower: float, upper: float, verdict: Verdict) -> None:
     sure = OfflineGrader(WORDS, model=replace(load_model(), lower=lower, upper=upper))
-    assert grade(offline=sure)[0] == sure.judge(QUESTION, hits(*PAGES))
+    assert grade(offline=sure)[0] == sure.grade_now(QUESTION, hits(*PAGES))
     assert grade(offline=sure)[0].verdict is verdict
 
 
@@ -72,7 +72,7 @@ def test_nothing_found_needs_no_judge() -> None:
 
 def test_only_passages_that_may_help_are_sent_in_one_call_and_replace_the_offline_word() -> None:
     grading, chat = grade(said(0.9, 0.1))
-    own = UNSURE.judge(QUESTION, hits(*PAGES))
+    own = UNSURE.grade_now(QUESTION, hits(*PAGES))
     assert probabilities(grading) == [0.9, 0.1, own.grades[2].probability]
     assert chat.request.job is Job.GRADE
     assert chat.request.temperature == 0
@@ -146,7 +146,7 @@ def test_a_call_that_brings_nothing_fails_the_judge(reply: Scripted) -> None:
 
 @pytest.mark.parametrize("reply", [BudgetSpent("spent"), ModelUnavailable("open breaker", called=False)])
 def test_a_call_that_was_not_made_leaves_the_offline_verdict(reply: Scripted) -> None:
-    assert grade(reply)[0] == UNSURE.judge(QUESTION, hits(*PAGES))
+    assert grade(reply)[0] == UNSURE.grade_now(QUESTION, hits(*PAGES))
 
 
 @given(
@@ -226,7 +226,7 @@ def test_a_failed_batch_is_unknown_and_the_others_stand() -> None:
 
 def test_a_batch_that_was_not_sent_keeps_its_offline_probabilities() -> None:
     grading, _ = grade_many(lambda first: BudgetSpent("spent") if first == 16 else said(*[0.4] * 8))
-    own = UNSURE.judge(QUESTION, hits(*MANY))
+    own = UNSURE.grade_now(QUESTION, hits(*MANY))
     assert probabilities(grading) == [0.4] * 16 + probabilities(own)[16:]
 
 

@@ -140,7 +140,7 @@ def test_a_damaged_reader_is_done_without_and_said(caplog: pytest.LogCaptureFixt
     reading._say.cache_clear()
     damaged = Damaged("Marsh", name=selection.load_model().reader)
     grader = OfflineGrader(READ, reader=damaged)
-    assert grader.judge(QUESTION, hits(PAGE)) == OfflineGrader(READ).judge(QUESTION, hits(PAGE))
+    assert grader.grade_now(QUESTION, hits(PAGE)) == OfflineGrader(READ).grade_now(QUESTION, hits(PAGE))
     assert grader._reader is damaged
     assert kept(damaged) == kept(None)
     (said,) = caplog.records  # once, though two roles asked, and loud enough to be seen at the shell

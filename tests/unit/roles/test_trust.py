@@ -81,7 +81,7 @@ def test_the_operators_own_are_judged_as_the_search_found_them() -> None:
     seen: list[Hit] = []
 
     class Recording(OfflineGrader):
-        def judge(self, question: str, hits: Sequence[Hit]) -> Grading:
+        def grade_now(self, question: str, hits: Sequence[Hit]) -> Grading:
             seen.extend(hits)
             return Grading(Verdict.INCORRECT, 0.0)
 

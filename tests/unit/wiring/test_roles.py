@@ -7,7 +7,7 @@ import pytest
 from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Language
 from selfright.retrieval.tokenizer import BilingualTokenizer, HangulBigrams
-from selfright.roles.calibration.stored import GraderCalibration, Origin
+from selfright.roles.calibration.stored import CalibrationSource, GraderCalibration
 from selfright.roles.scoring import Curve
 from selfright.wiring.roles import ChosenJudges, offline_roles
 
@@ -30,7 +30,7 @@ class Own:
 
 
 LINE = Curve((0.0, 1.0), (0.0, 1.0))
-FITTED = GraderCalibration(LINE, LINE, 0.2, 0.8, False, Origin("2026-01-01", 4, 2, "", "", 0.1))
+FITTED = GraderCalibration(LINE, LINE, 0.2, 0.8, False, CalibrationSource("2026-01-01", 4, 2, "", "", 0.1))
 
 
 @pytest.mark.parametrize(

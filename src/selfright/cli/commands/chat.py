@@ -105,11 +105,11 @@ class Conversation:
     def _answer(self, question: str) -> None:
         from selfright.domain.errors import InputError, SessionBusy
 
-        teller = Teller(sys.stdout, question)
+        printer = EventPrinter(sys.stdout, question)
         try:
             with closing(self._selfright.stream(question, session=self._session, user=self._user)) as events:
                 for event in events:
-                    teller.tell(event)
+                    printer.show(event)
                     if isinstance(event, TurnFinished):
                         self._last = event.answer
                         for note in event.answer.notes:
@@ -120,7 +120,7 @@ class Conversation:
             click.echo(f"selfright: {error}", err=True)
 
 
-class Teller:
+class EventPrinter:
     """Writes a turn's events to a terminal or a file, its remarks in the question's language.
 
     On a terminal the draft appears as it is written. Anything else gets the final answer alone: a file cannot take
@@ -134,7 +134,7 @@ class Teller:
         self._draft = ""
         self._withdrawn: set[str] = set()
 
-    def tell(self, event: TurnEvent) -> None:
+    def show(self, event: TurnEvent) -> None:
         """Writes what the event adds."""
         match event:
             case AnswerToken(text=text):

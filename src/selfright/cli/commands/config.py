@@ -38,7 +38,7 @@ def config(assignments: tuple[str, ...], as_json: bool) -> None:
     values = {name: getattr(settings, name) for name in SETTING_NAMES}
     values["database"] = format_address(settings.database)  # without passwords
     values["index"] = format_location(settings.index)
-    said = settings.flags_said
+    said = settings.explicit_flags
     preset = find_preset(settings.preset)
     flags = dataclasses.asdict(Flags().with_values({**preset.flags, **said}))
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}

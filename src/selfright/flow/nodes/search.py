@@ -22,7 +22,7 @@ from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
 from selfright.flow.evidence import as_hits, prefer_language, refine_hits
 from selfright.flow.guards import text_hashes
-from selfright.flow.routes import instead_of_index
+from selfright.flow.routes import web_replaces_index
 from selfright.flow.state import AgentState, texts_in
 
 log = logging.getLogger(__name__)
@@ -124,7 +124,7 @@ async def _of_meanings(found: Retrieval, state: AgentState, tools: Tools) -> tup
     others = {meaning: await tools.retriever.search(meaning, 2 * k) for meaning in state["meanings"]}
     retrievals = {state["question"]: found, **others}
     hits = {meaning: one.hits[:k] for meaning, one in retrievals.items()}
-    question = await tools.rewriter.likeliest(state["asked"], hits)
+    question = await tools.rewriter.likeliest(state["original_question"], hits)
     if question == state["question"]:
         return found, {}
     chosen = retrievals.get(question) or await tools.retriever.search(question, 2 * k)
@@ -210,7 +210,7 @@ async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
         "web_provider": finding.provider,
         "notes": (*notes, *trouble),
     }
-    if not instead_of_index(state):
+    if not web_replaces_index(state):
         refinement, unrefined = await refine_hits(tools, state["question"], found.hits, grading, state["language"])
         update["web_strips"] = () if refinement.fell_back else refinement.strips
         update["notes"] += unrefined

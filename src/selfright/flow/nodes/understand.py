@@ -33,10 +33,10 @@ async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
         **context,
         "question": question,
         "query_for_retrieval": query,
-        "asked": focus.question,
+        "original_question": focus.question,
         "meanings": _meanings(focus.question, question, state, tools),
-        "told": focus.told,
-        "asks": focus.asks,
+        "question_context": focus.context,
+        "has_question": focus.has_question,
         "language": focus.language or _language(message, messages),
     }
 
@@ -101,7 +101,7 @@ def _only_tells(state: AgentState, tools: Tools) -> bool:
     """Whether the message says something about the user, and asks nothing."""
     kinds, slots = tools.pack.kinds_by_name, state.get("slot_out", ())
     known = all(slot.subject != "other" and slot.name in kinds for slot in slots)
-    return bool(slots) and not state.get("asks", True) and known
+    return bool(slots) and not state.get("has_question", True) and known
 
 
 async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:

@@ -10,8 +10,16 @@ from selfright.domain.events import AnswerToken
 from selfright.domain.passages import Strip
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import repeated_answer, write_draft
-from selfright.flow.evidence import carry_strips, cited_strips, merge_strips, outweighs, refine_hits, whole, with_strips
-from selfright.flow.routes import instead_of_index
+from selfright.flow.evidence import (
+    carry_strips,
+    cited_strips,
+    merge_strips,
+    refine_hits,
+    web_is_better,
+    whole,
+    with_strips,
+)
+from selfright.flow.routes import web_replaces_index
 from selfright.flow.state import AgentState
 
 _MOST_CONCERNS = 2
@@ -24,14 +32,14 @@ async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
     Web results replace those of the index only if the grader finds them more sufficient; otherwise both are used.
     """
     question, verdict, language = state["question"], state["verdict"], state["language"]
-    web = state.get("web_evidence", ()) if instead_of_index(state) else ()
+    web = state.get("web_evidence", ()) if web_replaces_index(state) else ()
     grading = state.get("web_grading")
     found, notes = await refine_hits(tools, question, web, grading, language) if web else (None, ())
-    if found is not None and outweighs(grading, state.get("grading")):
+    if found is not None and web_is_better(grading, state.get("grading")):
         return {"strips": found.strips, "verdict": verdict, "removed_share": found.removed_share, "notes": notes}
     refinement, trouble = await refine_hits(tools, question, state["evidence"], state.get("grading"), language)
     if refinement.fell_back and verdict is not None:
-        verdict = verdict.lower()
+        verdict = verdict.one_step_down()
     beside = found.strips if found and not found.fell_back else ()
     warnings = await _profile_warnings(state, tools)
     strips = merge_strips(with_strips(refinement.strips, warnings), beside)
@@ -78,7 +86,7 @@ def _question_with_context(state: AgentState) -> str:
     """The question for the writing model, with the context that search and judges do not use."""
     if state.get("restated") is not None:  # an earlier question; the message says how to answer it again
         return f"{state['question']} {state['user_text']}".strip()
-    return f"{state.get('told', '')} {state['question']}".strip()
+    return f"{state.get('question_context', '')} {state['question']}".strip()
 
 
 def _evidence(state: AgentState, tools: Tools) -> tuple[Strip, ...]:

@@ -10,11 +10,11 @@ from lxml.html import HtmlElement
 
 from selfright.domain.encodings import encoding_of_page
 from selfright.domain.passages import Document
+from selfright.hidden_text.pruning import check_attributes, remove_unseen
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.html_writer import HEADINGS, Writer, whole
 from selfright.ingest.readers.tables import Cell, tables
-from selfright.visibility.pruning import check_attributes, remove_unseen
 
 _DROPPED = frozenset(
     "script style nav footer aside title noscript template svg math iframe object button select textarea input audio "

@@ -34,7 +34,7 @@ class Counts(IndexCounts):
     size: int = 0
 
 
-class Head(NamedTuple):
+class DocumentRecord(NamedTuple):
     """What is kept of a document without its text, which is in ``pieces``."""
 
     generation: int
@@ -52,8 +52,8 @@ class Head(NamedTuple):
     metadata: Mapping[str, str]
 
     @classmethod
-    def of(cls, record: str) -> "Head":
-        """As ``head_of`` wrote it."""
+    def of(cls, record: str) -> "DocumentRecord":
+        """As ``encode_document`` wrote it."""
         return cls(*json.loads(record))
 
 
@@ -89,10 +89,10 @@ def document_row(key: int, document: int, generation: int, part: int, record: st
     return {"key": key, "document": document, "generation": generation, "part": part, "record": record, **_NOTHING}
 
 
-def head_of(document: Document, passages: int, generation: int) -> str:
+def encode_document(document: Document, passages: int, generation: int) -> str:
     """What is kept of a document without its text."""
     pieces = -(-len(document.text) // PIECE)
-    head = Head(
+    head = DocumentRecord(
         *(generation, pieces, passages, len(document.text), document.content_hash),
         *(document.id, document.title, document.language, document.source, document.url),
         *(document.media_type, document.collection, dict(document.metadata)),

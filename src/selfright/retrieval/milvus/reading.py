@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
-from selfright.retrieval.milvus.layout import Counts, Head, encode_term, passage_of, read_about
+from selfright.retrieval.milvus.layout import Counts, DocumentRecord, encode_term, passage_of, read_about
 from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.records import id_hash
-from selfright.retrieval.scored import SPARE, Population, Scored, in_order
+from selfright.retrieval.scored import SPARE, Population, ScoredKeys, in_order
 from selfright.retrieval.search_request import Best, Lists, SearchRequest, Task
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class IndexReader:
         # The server counts a term as often as it is written: in halves, so that translations count less.
         text = " ".join(" ".join([encode_term(term)] * max(1, round(2 * count))) for term, count in wanted.items())
         found = self._words(text, weights, request.depth, condition)
-        return Lists(found, waiting.result() if waiting else Scored(), self._idf(request.terms))
+        return Lists(found, waiting.result() if waiting else ScoredKeys(), self._idf(request.terms))
 
     def languages(self) -> frozenset[str]:
         """The languages of the documents as of the last commit."""
@@ -125,7 +125,7 @@ class IndexReader:
 
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         """The documents behind ``after``, ordered by id; the server keeps no order, so all are read and sorted."""
-        heads = (Head.of(row["record"]) for row in self._server.rows("documents", "part == 0", ["record"]))
+        heads = (DocumentRecord.of(row["record"]) for row in self._server.rows("documents", "part == 0", ["record"]))
         among = (head for head in heads if head.id > after and (not collections or head.collection in collections))
         for head in sorted(among, key=lambda head: head.id):
             where = head.collection, head.language, head.source
@@ -164,9 +164,9 @@ class IndexReader:
         frequencies = [known.get(term, 0) for term in stored]
         return Population(self.counts.passages, self.counts.passages_in["ko"]).idf(terms, frequencies)
 
-    def _words(self, text: str, weights: Mapping[str, float], limit: int, condition: str) -> Scored:
+    def _words(self, text: str, weights: Mapping[str, float], limit: int, condition: str) -> ScoredKeys:
         if not weights:
-            return Scored()
+            return ScoredKeys()
         named = {"filter": condition, "output_fields": ["mark", "terms"]}
         found = self._server.search("passages", text, "sparse", "BM25", limit + SPARE, **named)
         scores = [self._bm25(str(hit["entity"]["terms"]), weights) for hit in found]
@@ -183,7 +183,7 @@ class IndexReader:
             if counted[term]
         )
 
-    def _near(self, vector: "NDArray[np.float32]", limit: int, condition: str) -> Scored:
+    def _near(self, vector: "NDArray[np.float32]", limit: int, condition: str) -> ScoredKeys:
         if self.counts.blank:
             condition = f"known == true and {condition}" if condition else "known == true"
         found = self._server.search(
@@ -191,9 +191,9 @@ class IndexReader:
         )
         return _score(found, [float(hit["distance"]) for hit in found], limit)
 
-    def _head(self, document_id: str) -> Head | None:
+    def _head(self, document_id: str) -> DocumentRecord | None:
         rows = self._server.get("documents", [id_hash(document_id)], ["record"])
-        return Head.of(rows[0]["record"]) if rows else None
+        return DocumentRecord.of(rows[0]["record"]) if rows else None
 
     def _passages(self, document_id: str, fields: Sequence[str]) -> list[Mapping[str, Any]]:
         head = self._head(document_id)
@@ -203,5 +203,5 @@ class IndexReader:
         return sorted(self._server.rows("passages", condition, fields), key=lambda row: int(row["key"]))
 
 
-def _score(found: Sequence[Any], scores: Sequence[float], limit: int) -> Scored:
+def _score(found: Sequence[Any], scores: Sequence[float], limit: int) -> ScoredKeys:
     return in_order([hit["key"] for hit in found], [hit["entity"]["mark"] for hit in found], scores, limit)

@@ -21,11 +21,11 @@ from selfright.domain.passages import Document
 from selfright.retrieval.milvus.layout import (
     PIECE,
     Counts,
-    Head,
+    DocumentRecord,
     bound_terms,
     document_row,
+    encode_document,
     encode_term,
-    head_of,
     passage_of,
     record_of,
     term_row,
@@ -91,7 +91,7 @@ class Writing:
         with self._step():
             vectors, ready = BatchVectors(), {}
             for document, passages in prepare(vectors):
-                head_of(document, len(passages), 0)  # raises for what Milvus cannot keep
+                encode_document(document, len(passages), 0)  # raises for what Milvus cannot keep
                 ready[document.id] = document, [self._row(found, vectors) for found in passages]
             self._check_ids(ready)
             self._waiting.put |= ready
@@ -141,7 +141,7 @@ class Writing:
     def tidy(self) -> None:
         """Removes what a commit that was cut off left, and counts everything anew."""
         server = self._server
-        heads = [Head.of(row["record"]) for row in server.rows("documents", "part == 0", ["record"])]
+        heads = [DocumentRecord.of(row["record"]) for row in server.rows("documents", "part == 0", ["record"])]
         current = {id_hash(head.id): head.generation for head in heads}
         stale = [
             row["key"]
@@ -208,7 +208,7 @@ class Writing:
         self._reader.about["writing"] = "1"
         names = {**waiting.removed, **dict.fromkeys(waiting.put)}
         stored = server.get("documents", [id_hash(name) for name in names], ["record"])
-        old = [head for head in (Head.of(row["record"]) for row in stored) if head.generation < first]
+        old = [head for head in (DocumentRecord.of(row["record"]) for row in stored) if head.generation < first]
         frequencies = Counter[str]()
         keys = iter(range(first, first + waiting.passages + pieces + 1))
         self._insert(keys, first, counts, frequencies)
@@ -235,13 +235,13 @@ class Writing:
                 for part, start in enumerate(range(0, len(document.text), PIECE), start=1)
             ],
         )
-        heads = {name: head_of(document, len(some), generation) for name, (document, some) in put.items()}
+        heads = {name: encode_document(document, len(some), generation) for name, (document, some) in put.items()}
         rows = [document_row(id_hash(name), id_hash(name), generation, 0, head) for name, head in heads.items()]
         server.write("upsert", "documents", rows)
         for document, some in put.values():
             counts.count(document.collection, document.language, len(some), 1)
 
-    def _delete(self, old: Sequence[Head], counts: Counts, frequencies: Counter[str]) -> None:
+    def _delete(self, old: Sequence[DocumentRecord], counts: Counts, frequencies: Counter[str]) -> None:
         server = self._server
         server.delete("documents", [id_hash(name) for name in self._waiting.removed if name not in self._waiting.put])
         fields = ["key", "terms", "record", *(["known"] if self._dimension else [])]

@@ -12,7 +12,7 @@ import numpy as np
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
 from selfright.retrieval.postgres.schema import term_as_kept, vector_of
 from selfright.retrieval.records import SHOWN, IndexCounts
-from selfright.retrieval.scored import SPARE, Population, Scored, fewest_holders, in_order
+from selfright.retrieval.scored import SPARE, Population, ScoredKeys, fewest_holders, in_order
 from selfright.retrieval.search_request import Best, Lists, SearchRequest, Task
 from selfright.storage.postgres import Connection, PostgresDatabase
 from selfright.storage.postgres_address import decode, decode_row, encode
@@ -256,5 +256,5 @@ def _passage(row: Sequence[Any]) -> Passage:
     return Passage(*decode_row(row))
 
 
-def _score(rows: Sequence[tuple[Any, ...]], limit: int) -> Scored:
+def _score(rows: Sequence[tuple[Any, ...]], limit: int) -> ScoredKeys:
     return in_order([row[1] for row in rows], [row[2] for row in rows], [row[3] for row in rows], limit)

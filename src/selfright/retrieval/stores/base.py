@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from selfright.retrieval.waiting import Progress
+    from selfright.retrieval.vector_filler import Progress
 
 Description = tuple[str, str, str, str]
 """What an operator says of a collection: name, description, and as JSON its query classes and slots."""

@@ -24,7 +24,7 @@ from selfright.retrieval.preparing import Batch, GivenVectors, embedder_name
 from selfright.retrieval.records import SearchRow
 from selfright.retrieval.schema import ExistingEmbedder, local_embedder, resolve_embedder
 from selfright.retrieval.stores.base import Description, StoreBase
-from selfright.retrieval.waiting import Progress, VectorFiller
+from selfright.retrieval.vector_filler import Progress, VectorFiller
 from selfright.storage.files import WriterLock, folder_bytes
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from selfright.roles.calibration.measures import (
     reliability,
     risk_coverage,
 )
-from selfright.roles.calibration.stored import GraderCalibration, Origin
+from selfright.roles.calibration.stored import CalibrationSource, GraderCalibration
 from selfright.roles.scoring import Blend, Curve
 
 FEWEST_ROWS = 20
@@ -121,7 +121,7 @@ class CalibrationReport:
 def refit(
     judged: Sequence[JudgedSet],
     risk: float,
-    origin: Origin,
+    origin: CalibrationSource,
     thresholds: tuple[float, float],
     judge: Blend | None = None,
     weighed_on: int = 0,

@@ -22,7 +22,7 @@ UNCALIBRATED = Blend({"signals": 0.5, "judge": 0.5, "behind": 0.0})
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class CalibrationSource:
     """What a calibration was made from: ``made`` is a date (ISO 8601), ``sha256`` that of the rows' file.
 
     ``grader`` names the weights, encoder and networks whose scores were calibrated; of other scores the curves know
@@ -50,7 +50,7 @@ class GraderCalibration:
     lower: float
     upper: float
     certified: bool
-    origin: Origin
+    origin: CalibrationSource
     judge: Blend | None = None
 
     def verdict(self, sufficiency: float) -> Verdict:
@@ -81,7 +81,7 @@ def read_calibration(stored: Mapping[str, Any], where: str) -> GraderCalibration
             # Above every sufficiency there is: nothing is called correct.
             _share(stored["upper"], most=2.0),
             stored["certified"] is True,
-            Origin(**stored["origin"]),
+            CalibrationSource(**stored["origin"]),
             read_blend(stored["judge"], UNCALIBRATED) if stored.get("judge") else None,
         )
         if found.lower > found.upper:

@@ -20,7 +20,7 @@ from selfright.roles.generate.warnings import with_warnings
 from selfright.roles.selection import UnitScorer
 from selfright.roles.summarize import first_asked
 from selfright.roles.talk import reply
-from selfright.roles.titles import telling_pieces
+from selfright.roles.titles import units_without_titles
 
 _NOTHING: dict[Language, str] = {
     "en": "I found nothing in the documents that answers this question.",
@@ -83,7 +83,7 @@ class OfflineGenerator:
 
     def _write(self, request: GenerationRequest) -> Draft:
         language = request.language
-        pieces = telling_pieces(request.question, request.strips)
+        pieces = units_without_titles(request.question, request.strips)
         telling = [piece for piece in pieces if piece.kind == "item" or _states(request.question, piece)]
         found = candidates(request.question, telling or pieces, self._scorer, request.hits)
         found = _in_one_language(found, language)

@@ -91,9 +91,9 @@ class OfflineGrader:
 
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """Grades the first 50 hits. Raises ``JudgeFailed`` when a hit's scores or a signal are not numbers."""
-        return await asyncio.to_thread(self.judge, question, hits)
+        return await asyncio.to_thread(self.grade_now, question, hits)
 
-    def judge(self, question: str, hits: Sequence[Hit]) -> Grading:
+    def grade_now(self, question: str, hits: Sequence[Hit]) -> Grading:
         """As ``grade``, without waiting.
 
         Few passages answer two questions at once: where several are asked, each is graded with the whole.

@@ -281,7 +281,7 @@ def focus(message: str, pack: DomainPack, analyzer: TextAnalyzer, follows: bool 
     searched = f"{_subject(story, pack)} {text if asked.alone else _asking(text)}".strip()
     # Names that are there already count double: they are what a message is about, among words that are not.
     query = " ".join((bound_query(searched), *names)).strip() or message
-    return Focus(asked.question, query, asked.told, asks=not _only_states(message))
+    return Focus(asked.question, query, asked.told, has_question=not _only_states(message))
 
 
 def _subject(story: str, pack: DomainPack) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from selfright.visibility.values import HEIGHT, VISIBLE, WIDTH, Colour, behind_of, colour_of, commas, number, words
+from selfright.hidden_text.values import HEIGHT, VISIBLE, WIDTH, Colour, behind_of, colour_of, commas, number, words
 
 Declared = Mapping[str, Sequence[Any]]
 """The tokens of each property, without blanks and comments."""

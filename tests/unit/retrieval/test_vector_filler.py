@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from selfright.domain.passages import Hit, WaitingVectors
-from selfright.retrieval import waiting
+from selfright.retrieval import vector_filler
 from selfright.retrieval.fusion import AdaptiveFusion, ReciprocalRankFusion
 from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.stores.embedded import EmbeddedStore
@@ -85,7 +85,7 @@ def test_a_search_tells_how_much_waits_and_of_other_collections_nothing(store: E
 def test_who_stops_keeps_what_was_made(
     store: EmbeddedStore, embedder: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "_SLICE", 1)
+    monkeypatch.setattr(vector_filler, "_SLICE", 1)
     assert store.fill(stop=lambda: len(embedder.embedded) == 2) == 1
     assert store.info().without_vectors == 1
     assert store.fill() == 0
@@ -99,7 +99,7 @@ def test_a_failure_costs_the_batch_it_happens_in(
         if "wind lifts" in texts[0]:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(waiting, "_BATCH", 1)
+    monkeypatch.setattr(vector_filler, "_BATCH", 1)
     embedder.before = fail
     with pytest.raises(KeyboardInterrupt):
         store.fill()
@@ -136,8 +136,8 @@ def test_one_process_embeds_and_another_waits_for_it(
     store: EmbeddedStore, embedder: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rests = iter(range(3))
-    monkeypatch.setattr(waiting.time, "sleep", lambda _: next(rests))
-    lock = WriterLock(Path(store.info().location) / waiting.LOCK_NAME)
+    monkeypatch.setattr(vector_filler.time, "sleep", lambda _: next(rests))
+    lock = WriterLock(Path(store.info().location) / vector_filler.LOCK_NAME)
     lock.acquire()
     assert store.fill(stop=lambda: next(rests) > 0) == 3
     assert not embedder.embedded

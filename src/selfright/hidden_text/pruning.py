@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from tinycss2.tokenizer import parse_component_value_list
 
-from selfright.visibility.hiding import Declared, Look, hides
-from selfright.visibility.sheets import Node, Rule, declarations_of, styles_of
-from selfright.visibility.values import significant
+from selfright.hidden_text.hiding import Declared, Look, hides
+from selfright.hidden_text.sheets import Node, Rule, declarations_of, styles_of
+from selfright.hidden_text.values import significant
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

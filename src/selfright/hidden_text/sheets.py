@@ -17,8 +17,8 @@ from tinycss2.parser import parse_blocks_contents, parse_stylesheet
 from tinycss2.serializer import serialize
 from tinycss2.tokenizer import parse_component_value_list
 
-from selfright.visibility.hiding import PROPERTIES, Declared, hides
-from selfright.visibility.values import applies, commas, condition, significant, words
+from selfright.hidden_text.hiding import PROPERTIES, Declared, hides
+from selfright.hidden_text.values import applies, commas, condition, significant, words
 
 BROWSER = """
 [hidden], [aria-hidden="true" i], dialog:not([open]), [popover], template, noembed, noframes, datalist, rp
