@@ -11,7 +11,7 @@ new; a ``--rate`` of 1e-4 or more undoes what they know, 5e-5 does not. The lear
 on from weights that know passages: it adds single sentences, and answers on the right subject and the wrong attribute,
 to a share of the rest; ``--documentation``, sections headed by questions in two languages, takes those in, and all
 passages of ``--extra``, with fewer of the others; ``--short`` adds answers in few words and questions said again;
-``--desk`` what ``training.desk_rows`` made, those that answer twice.
+``--desk`` what ``training.desk_rows`` made, those that answer twice and half of the others.
 Prints the loss, and now and then the AUC on groups that are left out. Needs PyTorch, which the package itself does not.
 """
 
@@ -45,7 +45,8 @@ from training.short_rows import short_rows
 RATE, WARM_STEPS, TOKENS = 1e-4, 200, 4_000
 MADE, KNOWN = 15_000, 7  # rows of made attributes; one of so many rows of what is known already
 SHORT = 0.5  # of the known answers are told alone
-BESIDE_DESK = 0.5  # of the other rows, where there are those of a help desk
+BESIDE_DESK = 0.4  # of the other rows, where there are those of a help desk
+REFUSED = 0.5  # of what does not answer a question of a help desk
 ENDS = 0.3  # what finding the answer's ends weighs beside the label
 CHECK_EVERY, KEEP_EVERY = 900.0, 240.0  # seconds
 CHECKED = 120  # rows of each set of those left out
@@ -70,8 +71,10 @@ def kept_rows(options: argparse.Namespace, tokenizer: Any, part: str) -> list[Ro
         if options.desk:
             desk = list(desk_rows(options.desk, held=left_out))
             if not left_out:
-                known = random.Random(seed).sample(rows, int(len(rows) * BESIDE_DESK))
-                rows, desk = known, [*desk, *(row for row in desk if row.label)]
+                chooser = random.Random(seed)
+                rows = chooser.sample(rows, int(len(rows) * BESIDE_DESK))
+                answers = [row for row in desk if row.label]
+                desk = [*answers, *answers, *(r for r in desk if not r.label and chooser.random() < REFUSED)]
             rows += desk
         lines = (json.dumps([getattr(row, name) for name in Row.__slots__], ensure_ascii=False) for row in rows)
         place.write_text("\n".join(lines) + "\n", encoding="utf-8")
