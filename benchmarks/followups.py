@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.retrieval_quality import KeptVectors, fill, judgements, ndcg, rows, whole
+from benchmarks.retrieval_quality import fill, judgements, kept_vectors, ndcg, rows, whole
 from selfright.domain.answers import Message
 from selfright.domain.ports import Embedder, TermStatistics
-from selfright.models.encoder import E5
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.analysis import TextAnalyzer
@@ -218,7 +217,7 @@ def main() -> None:
     parser.add_argument("--no-dense", action="store_true", help="search by words only")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "selfright-bench")
     options = parser.parse_args()
-    embedder = None if options.no_dense else KeptVectors(E5(), options.cache)
+    embedder = None if options.no_dense else kept_vectors(options.cache)
     heads = "".join(f"{form:>9}" for form in ("last", "alone", "human"))
     print(f"{'':30}{'cases':>6}{'changed':>9}{heads}  nDCG@10: alone - last  {heads}  recall@10: alone - last")
     makers: tuple[Callable[[Path], Task], ...] = (

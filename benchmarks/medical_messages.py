@@ -14,8 +14,8 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.retrieval_quality import KeptVectors, by_place, fill, judgements, ndcg, rows, whole
-from selfright.models.encoder import E5
+from benchmarks.retrieval_quality import by_place, fill, judgements, kept_vectors, ndcg, rows, whole
+from selfright.domain.ports import Embedder
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.analysis import TextAnalyzer
@@ -98,7 +98,7 @@ def _texts(path: Path) -> dict[str, str]:
     return {row["_id"]: row["text"] for row in rows(path)}
 
 
-def with_store(data: Path, embedder: KeptVectors | None, use: Callable[[EmbeddedStore], None]) -> None:
+def with_store(data: Path, embedder: Embedder | None, use: Callable[[EmbeddedStore], None]) -> None:
     """Indexes the passages of MedQuAD for as long as they are used."""
     with (
         tempfile.TemporaryDirectory() as place,
@@ -115,7 +115,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "selfright-bench")
     parser.add_argument("--verbose", action="store_true", help="each query with its gain")
     options = parser.parse_args()
-    embedder = None if options.no_dense else KeptVectors(E5(), options.cache)
+    embedder = None if options.no_dense else kept_vectors(options.cache)
 
     def use(store: EmbeddedStore) -> None:
         rewriter = OfflineRewriter(TextAnalyzer(BilingualTokenizer(), store))

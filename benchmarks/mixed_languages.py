@@ -19,9 +19,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.retrieval_quality import KeptVectors, documents, judgements, rows, whole
+from benchmarks.retrieval_quality import documents, judgements, rows, whole
 from selfright.domain.passages import Document, Language
 from selfright.domain.ports import Retriever
+from selfright.llm.embedding_cache import CachedEmbedder
 from selfright.models.encoder import E5
 from selfright.retrieval.fusion import AdaptiveFusion
 from selfright.retrieval.stores.embedded import EmbeddedStore
@@ -37,7 +38,7 @@ class Unaware(AdaptiveFusion):
     tells_languages = False
 
 
-class Switched(KeptVectors):
+class Switched(CachedEmbedder):
     """Makes queries lean only while ``leaning``."""
 
     leaning = True
@@ -89,7 +90,7 @@ async def measure(search: Retriever, asked: Sequence[Question], language: Langua
 
 def run(language: Language, data: Path, limit: int, cache: Path) -> dict[str, dict[str, float]]:
     """Both rows for questions in ``language``: as search is, and without."""
-    embedder = Switched(E5(), cache)
+    embedder = Switched(E5(), cache / "vectors.sqlite")
     kept = corpus(data, language)[::2]
     asked = questions(data, language, limit, {document.id for document in kept})
     found = {}

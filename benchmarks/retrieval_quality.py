@@ -9,10 +9,8 @@ kept between runs under ``--cache``.
 
 import argparse
 import asyncio
-import hashlib
 import json
 import math
-import sqlite3
 import sys
 import tempfile
 import time
@@ -20,13 +18,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from selfright.domain.passages import Document, Hit, Language, Passage, Ranked
+from selfright.domain.passages import Document, Hit, Passage, Ranked
 from selfright.domain.ports import Embedder
 from selfright.domain.text import language_of
 from selfright.ingest.splitting import split
+from selfright.llm.embedding_cache import CachedEmbedder
 from selfright.models.encoder import E5
 from selfright.retrieval.fusion import ReciprocalRankFusion
 from selfright.retrieval.stores.embedded import EmbeddedStore
@@ -34,6 +30,7 @@ from selfright.retrieval.tokenizer import BilingualTokenizer
 
 COLUMNS = ("bm25", "dense", "rrf", "adaptive")
 RIVALS = COLUMNS[:3]
+KEPT_BYTES = 8_000_000_000
 DEPTH = 100  # of this many fused hits none is missing that is among the ten best of either half
 
 
@@ -80,39 +77,9 @@ ENGLISH = tuple(task.name for task in SETS if not task.name.startswith(("belebel
 Qrels = dict[str, dict[str, int]]
 
 
-class KeptVectors:
-    """An embedder that keeps what another one has computed in a file."""
-
-    def __init__(self, embedder: E5, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._embedder = embedder
-        self.name, self.dimension, self.languages = embedder.name, embedder.dimension, embedder.languages
-        self._kept = sqlite3.connect(folder / f"{embedder.name}.db", check_same_thread=False)
-        self._kept.execute("CREATE TABLE IF NOT EXISTS vectors (hash TEXT PRIMARY KEY, vector BLOB)")
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        row: NDArray[np.float32] = self._rows([f"query: {text}"], lambda _: self._embedder.embed_query(text)[None])[0]
-        return row
-
-    def cross_language_penalty(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
-        return self._embedder.cross_language_penalty(vector, language)
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self._rows(texts, self._embedder.embed)
-
-    def _rows(
-        self, texts: Sequence[str], compute: Callable[[Sequence[str]], NDArray[np.float32]]
-    ) -> NDArray[np.float32]:
-        hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
-        query = "SELECT hash, vector FROM vectors WHERE hash IN (SELECT value FROM json_each(?))"
-        known = dict(self._kept.execute(query, (json.dumps(hashes),)).fetchall())
-        missing = {digest: text for digest, text in zip(hashes, texts, strict=True) if digest not in known}
-        if missing:
-            rows = compute(list(missing.values()))
-            known |= {digest: row.tobytes() for digest, row in zip(missing, rows, strict=True)}
-            self._kept.executemany("INSERT INTO vectors VALUES (?, ?)", [(digest, known[digest]) for digest in missing])
-            self._kept.commit()
-        return np.frombuffer(b"".join(known[digest] for digest in hashes), dtype=np.float32).reshape(len(texts), -1)
+def kept_vectors(folder: Path) -> CachedEmbedder:
+    """The embedder that ships; what it has computed is kept in ``folder``."""
+    return CachedEmbedder(E5(), folder / "vectors.sqlite", KEPT_BYTES)
 
 
 def ndcg(ranking: Sequence[str], grades: Mapping[str, int], k: int = 10) -> float:
@@ -229,7 +196,7 @@ def main() -> None:
     parser.add_argument("--no-dense", action="store_true", help="words only")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "selfright-bench")
     options = parser.parse_args()
-    embedder = None if options.no_dense else KeptVectors(E5(), options.cache)
+    embedder = None if options.no_dense else kept_vectors(options.cache)
     names = options.sets.split(",") if options.sets else [task.name for task in SETS]
     heads = "".join(f"{column:>9}" for column in COLUMNS)
     print(f"{'set':16}{heads}    best    diff    |   floor | references: bm25, dense, rrf")

@@ -1,11 +1,13 @@
 """Fits ``retrieval/fusion_weights.json``: how far adaptive fusion trusts words and meaning, for each query.
 
     python -m training.fit_fusion --data DIR --out src/selfright/retrieval/fusion_weights.json [--cache DIR]
+        [--desk DIR] [--families belebele_en squad2 …]
 
 The model chooses one number for a query, the weight of its words. For each query nDCG@10 is measured at every weight of
 a grid, and the model is fitted on the curves' height at the weights it chooses: the measure itself, not a stand-in for
 it. Sets on which it stays behind the best of BM25, dense and plain RRF count more (``CARE``). Prints each set with the
-model of all sets and with the one fitted without its family.
+model of all sets and with the one fitted without its family. ``--desk``, what ``training.desk_rows`` made, adds
+questions as people type them over real documentation.
 """
 
 import argparse
@@ -17,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.retrieval_quality import KeptVectors
+from selfright.llm.embedding_cache import CachedEmbedder
 from selfright.retrieval.fusion_weights import NEAR_POWER, NEAR_SCALE, SearchedQuery, measure
 from selfright.retrieval.fusion_weights import Measured as Signals
 from training.fitting import Array, sigmoid
 from training.fusion_lists import Corpora, Lists, kept_lists, lists_of
-from training.fusion_tasks import Task, every_task
+from training.fusion_tasks import Task, desk, every_task
 
 NAMES = ("spread", "lead", "field", "codes")
 GRID = np.linspace(-3, 4, 36)  # log-odds of the words' weight
@@ -151,15 +153,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--vectors", type=Path, default=Path(tempfile.gettempdir()) / "selfright-bench")
+    parser.add_argument("--desk", type=Path)
+    parser.add_argument("--families", nargs="+", default=(), help="of --data; all, where none is named")
+    parser.add_argument("--vectors", type=Path, default=Path(tempfile.gettempdir()) / "selfright-bench.sqlite")
     parser.add_argument("--cache", type=Path, default=Path(".cache/training/fusion"))
     options = parser.parse_args()
     from selfright.models.encoder import E5
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    tokenizer, embedder, corpora = BilingualTokenizer(), KeptVectors(E5(), options.vectors), Corpora()
+    tokenizer, embedder, corpora = BilingualTokenizer(), CachedEmbedder(E5(), options.vectors), Corpora()
     tasks = []
-    for task in every_task(options.data, tokenizer.tokens):
+    of_desk = desk(options.desk) if options.desk else ()
+    for task in (*every_task(options.data, tokenizer.tokens, options.families), *of_desk):
         lists = kept_lists(task, options.cache, lambda each: lists_of(each, tokenizer, embedder, corpora))
         tasks.append(measured(task, lists))
     seen = [task for task in tasks if task.task.train]

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from selfright.llm.embedding_cache import CachedEmbedder
 from selfright.models.encoder import E5
 from selfright.models.files import FOLDER
 from selfright.models.reader import PairNet, PairViews
@@ -30,7 +31,6 @@ from selfright.roles.scoring import log_odds
 from selfright.roles.selection import CLOSER, SIGNALS, VARIANTS
 from selfright.roles.similarity import SentenceSimilarity
 from training.asked_sets import asked_sets
-from training.cached import CachedEmbedder
 from training.choice import Choice, conditional_logit
 from training.fitting import Array, auc, calibration_error, isotonic, sigmoid, signed_logistic
 from training.judge_tables import Turn, turns
@@ -365,11 +365,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=PACKAGE)
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
-    reader, embedder = PairViews(PairNet(options.network)).questions, CachedEmbedder(E5(), options.cache)
+    reader = PairViews(PairNet(options.network)).questions
+    embedder = CachedEmbedder(E5(), options.cache / "vectors.sqlite")
     found: list[Turn] = []
     for asked in asked_sets(options.data, options.field):
         found += turns(asked, reader, SentenceSimilarity(embedder), BilingualTokenizer(), options.cache)
-        embedder.save()
         print(f"{asked.name}: {len(asked.questions)} questions, {len(found)} turns so far", flush=True)
     about = {"reader": reader.name, "embedder": embedder.name, "trained_on": sorted({turn.dataset for turn in found})}
     selection, scores = fit_selection(found)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from selfright.domain.embedding import query_vector
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval.tokenizer import content_terms
 from training.bm25 import Index
@@ -40,8 +41,8 @@ def lists_of(task: Task, tokenizer: Tokenizer, embedder: Embedder, corpora: "Cor
     """Searches the task's corpus for all of its queries."""
     index, vectors, numbers = corpora.of(task, tokenizer, embedder)
     rows = []
-    texts = [text for text, _ in task.queries]
-    for (text, grades), vector in zip(task.queries, embed(texts, embedder), strict=True):
+    for text, grades in task.queries:
+        vector = query_vector(embedder, text)
         terms = content_terms(tokenizer.tokens(text))
         scores, cosines = bm25_scores(index, terms), vectors @ vector
         rows.append(_row(scores, cosines, {numbers[name]: grade for name, grade in grades.items() if name in numbers}))

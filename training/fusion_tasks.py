@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.text import sentence_spans
+from selfright.retrieval.catalogue import Catalogue
+from selfright.retrieval.preparing import text_to_index
 from selfright.retrieval.tokenizer import content_terms
+from training.desk import HELD, QUESTIONS, questions_of
 
 MOST = 600  # queries of a natural task
 MOST_DERIVED = 250
@@ -80,6 +83,22 @@ def natural(data: Path) -> Iterator[Task]:
     yield beir("squad2", data / "squad2")
     yield beir("pubmedqa", data / "pubmedqa")
     yield beir("belebele_en", data / "belebele_ko_en" / "en")
+
+
+def desk(work: Path) -> Iterator[Task]:
+    """The sets of ``training.desk``, over the passages of the indexes that ``training.desk_rows`` made in ``work``;
+    those held back are only measured."""
+    for path in sorted(QUESTIONS.glob("*.jsonl")):
+        catalogue = Catalogue(work / f"index-{path.stem}")
+        passages = [row.passage for row in catalogue.all_shown()]
+        catalogue.close()
+        queries = []
+        for asked in questions_of(path.stem, work / "documents"):
+            told = {one.id: 1 for one in passages if asked.answer and asked.label(f"{one.text} {one.head}") == 1}
+            if told:
+                queries.append((asked.question, told))
+        corpus = tuple((one.id, "", text_to_index(one)) for one in passages)
+        yield Task(f"desk_{path.stem}", "desk", corpus, tuple(queries), path.stem not in HELD)
 
 
 def paired(data: Path) -> Iterator[Task]:
