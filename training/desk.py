@@ -53,7 +53,6 @@ SOURCES = {
     "faq_more": (("DataTalksClub/faq", "en", 500),),
     "gantt_ko": (("DHTMLX/gantt-docs", "ko", 60), ("toss/frontend-fundamentals", "ko", 50)),
     "gov18f": (("18F/handbook", "en", 60),),
-    "ha_ko": (("HAKorea/gitpages_source", "ko", 104), ("sktelecom/sktelecom.github.io", "ko", 138)),
     "helm": (("helm/helm-www", "ko", 40), ("helm/helm-www", "en", 40)),
     "hexo_ko": (("hexojs/site", "ko", 60), ("nhn/tui.editor", "ko", 30), ("bgpworks/beep-help", "ko", 6)),
     "kaia_ko": (("kaiachain/kaia-docs", "ko", 152), ("klaytn/klaytn-docs", "ko", 60)),
