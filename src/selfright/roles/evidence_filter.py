@@ -28,8 +28,11 @@ class OfflineEvidenceFilter:
         named = not (entities and left) or entities.is_named_in([text_as_seen(hit) for hit in left])
         others = on_other_subjects(question, left, self.trust.analyzer)
         mixed = len({hit.passage.trusted for hit in hits}) > 1
-        gives_way = WithheldReason.TRUST if mixed else WithheldReason.STATES_NOTHING
-        reasons = {hit.passage.id: gives_way for hit in hits if hit not in left}
+        reasons = {
+            hit.passage.id: WithheldReason.TRUST if mixed and not hit.passage.trusted else WithheldReason.STATES_NOTHING
+            for hit in hits
+            if hit not in left
+        }
         reasons |= {hit.passage.id: WithheldReason.OTHER_SUBJECT for hit in others}
         passed_over = (hit.passage.id for hit in left if entities and _passes_over(entities, hit))
         reasons |= dict.fromkeys(passed_over, WithheldReason.NAMED_THING)

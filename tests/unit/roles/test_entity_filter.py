@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -38,6 +39,19 @@ def test_what_is_about_another_medicine_is_left_out() -> None:
     assert names(left.withheld) == ["warfarin.md", "migraine.md"]
     assert set(left.reasons.values()) == {WithheldReason.NAMED_THING}
     assert left.names_subject
+
+
+def test_only_what_others_brought_gives_way_for_trust() -> None:
+    class OneLeft(TrustFilter):
+        async def hits(self, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+            return tuple(hits[:1])
+
+    words = analyzer("The lamp is changed every 90 days.")
+    trust = OneLeft(words, OfflineGrader(words), UnitScorer(words))
+    own = [passage(f"The lamp, part {name}.", f"{name}.md", "Lamp") for name in ("a", "b")]
+    brought = replace(passage("The lamp, as I say.", "c.md", "Lamp"), origin="upload")
+    left = asyncio.run(OfflineEvidenceFilter(trust, GENERAL).hits("When is the lamp changed?", hits(*own, brought)))
+    assert [left.reasons[one.passage.id] for one in left.withheld] == ["states_nothing", "trust"]
 
 
 def test_when_nothing_names_it_that_is_said() -> None:

@@ -14,7 +14,7 @@ from selfright.ingest.readers.headers import count_above, form_items, has_groups
 _MOST_COLUMNS = 1_000  # that a cell reaches over, as in HTML
 _MOST_COVERED = 1_000_000  # cells that are repeated in a table
 _MOST_HEADER_ROWS = 4
-_SEEN_ROWS = 100
+_SEEN_ROWS = 20  # of a table, that tell what its columns hold
 _BETWEEN = " – "
 _SENTENCE = re.compile(r"[^\W\d_]{2}[.!?]$")
 _Any = TypeVar("_Any")
