@@ -11,8 +11,8 @@ import pytest
 from selfright.domain.errors import WebError, WebRejected, WebReplyUnusable, WebUnavailable
 from selfright.domain.passages import Document
 from selfright.web.guard import Guard, Permissions
+from selfright.web.page_index import ChainedWeb
 from selfright.web.provider import Result
-from selfright.web.search import ChainedWeb
 from selfright.web.services import SERVICES, SearXng, StaticWeb
 from selfright.web.types import RequestCounter, RequestLimits
 from tests.support import web_servers

@@ -24,7 +24,7 @@ from selfright.flow.evidence import whole
 from selfright.llm.local import backend
 from selfright.llm.local.backend import demo_weights
 from selfright.settings import load_settings
-from selfright.wiring.evaluation_run import Bench, open_bench
+from selfright.wiring.examination import Bench, open_bench
 from tests.support.gguf import scrambled
 from tests.support.llm import HISTORY, QUESTION, write_index
 

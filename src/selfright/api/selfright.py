@@ -100,7 +100,7 @@ class Selfright(DocumentMethods, UserDataMethods):
 
         Raises what ``ask`` raises, and ``UsageError`` for the judge ``model`` when no model is configured.
         """
-        from selfright.wiring.evaluation_run import examine
+        from selfright.wiring.examination import examine
 
         return await examine(self._engine, check_question(question), options, judge)
 

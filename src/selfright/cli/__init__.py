@@ -1,1 +1,1 @@
-"""The ways in."""
+"""The command line: its commands, and what they print."""

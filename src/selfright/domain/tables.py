@@ -1,4 +1,4 @@
-"""Tables and texts kept as data, beside the modules of a package."""
+"""TOML files that stand beside a package's modules. Tables in documents are read by ``ingest.readers.tables``."""
 
 from functools import cache
 from typing import Any

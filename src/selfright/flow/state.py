@@ -1,4 +1,4 @@
-"""The state of a turn's graph."""
+"""``AgentState``: what the nodes of a turn read and return, key by key, in the order in which a turn fills it."""
 
 from operator import add
 from typing import Annotated, Literal, TypedDict

@@ -17,7 +17,7 @@ from selfright.retrieval import approximate
 from selfright.retrieval.approximate import Source
 from selfright.retrieval.catalogue import Catalogue, Changes
 from selfright.retrieval.projection import LATEST, Projection, ProjectionSnapshot, State
-from selfright.retrieval.scored import SPARE, ScoredKeys, highest, in_order, inner_products
+from selfright.retrieval.ranking import SPARE, ScoredKeys, highest, in_order, inner_products
 from selfright.retrieval.vectors import VectorFile, arrays
 from selfright.storage.files import sync
 

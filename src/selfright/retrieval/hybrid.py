@@ -9,8 +9,8 @@ from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import IndexStats, read_stats
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.lexical import LexicalIndex
+from selfright.retrieval.ranking import ScoredKeys
 from selfright.retrieval.records import damage_error
-from selfright.retrieval.scored import ScoredKeys
 from selfright.retrieval.search_request import Best, Lists, SearchRequest, Task
 
 if TYPE_CHECKING:

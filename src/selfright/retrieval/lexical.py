@@ -16,7 +16,7 @@ from typing import Any
 from selfright.domain.errors import StoreError
 from selfright.retrieval.catalogue import Catalogue, Changes, Entry
 from selfright.retrieval.projection import LATEST, Projection, ProjectionSnapshot, State
-from selfright.retrieval.scored import SPARE, Population, ScoredKeys, idf, in_order
+from selfright.retrieval.ranking import SPARE, Population, ScoredKeys, idf, in_order
 from selfright.storage.files import link_files
 
 SMALL = 5_000  # passages that are indexed anew in a fraction of a second

@@ -15,7 +15,7 @@ from selfright.domain.text import has_hangul, language_of
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.preparing import embedder_languages
-from selfright.retrieval.scored import ScoredKeys
+from selfright.retrieval.ranking import ScoredKeys
 from selfright.retrieval.tokenizer import content_terms
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""The HTTP service."""
+"""The HTTP service: endpoints, keys, limits, metrics, and MCP."""

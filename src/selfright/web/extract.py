@@ -15,7 +15,7 @@ from selfright.domain.errors import PageUnusable
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
 from selfright.hidden_text.pruning import check_attributes, remove_unseen
-from selfright.web.search import clean_title, visible
+from selfright.web.page_index import clean_title, visible
 from selfright.web.types import HTML, PDF, Reply
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from selfright.domain.ports import Tokenizer
 from selfright.domain.text import language_of
 from selfright.web.addresses import target_of
 from selfright.web.extract import read_reply
+from selfright.web.page_index import PASSAGES_PER_PAGE, Bm25, PageIndex, Split, new_passages, passages_of
 from selfright.web.politeness import Visitor
 from selfright.web.provider import MOST, Provider, Result
-from selfright.web.search import PASSAGES_PER_PAGE, Bm25, PageIndex, Split, new_passages, passages_of
 from selfright.web.types import Reply, RequestCounter
 
 log = logging.getLogger(__name__)

@@ -23,8 +23,8 @@ from selfright.domain.errors import (
 )
 from selfright.resilience import Breaker, pause, retry_after
 from selfright.web.addresses import target_of
+from selfright.web.page_index import clean_title, plain
 from selfright.web.politeness import HostThrottle
-from selfright.web.search import clean_title, plain
 from selfright.web.types import Reply, Request, RequestCounter
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from selfright.domain.passages import Document, Passage, WebFinding
 from selfright.domain.ports import Tokenizer
 from selfright.domain.text import has_hangul
 from selfright.web.addresses import target_of
+from selfright.web.page_index import PageIndex, Split, passages_of
 from selfright.web.provider import Row, Service
-from selfright.web.search import PageIndex, Split, passages_of
 from selfright.web.types import Reply, RequestCounter
 
 if TYPE_CHECKING:

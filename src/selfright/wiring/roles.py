@@ -1,4 +1,4 @@
-"""Who does which job in a turn."""
+"""The roles of a turn: offline ones, made once for an index, and model-backed ones, made for each turn."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields

@@ -27,7 +27,7 @@ def build_web(settings: Settings, tokenizer: Tokenizer) -> WebSearch | None:
     ]
     if len(webs) < 2:
         return webs[0][1] if webs else None
-    from selfright.web.search import ChainedWeb
+    from selfright.web.page_index import ChainedWeb
 
     return ChainedWeb(webs)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.retrieval.scored import Population, idf
+from selfright.retrieval.ranking import Population, idf
 
 
 @given(st.integers(0, 1_000), st.integers(0, 1_000), st.integers(0, 1_000))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.passages import Passage
-from selfright.web.search import containment, new_passages, shingles
+from selfright.web.page_index import containment, new_passages, shingles
 
 TEXT = (
     "The safety valve of the boiler opens at two bar and has to be checked once in every year by somebody who knows it."

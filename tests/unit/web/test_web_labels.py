@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.web.search import clean_title, plain
+from selfright.web.page_index import clean_title, plain
 
 
 @pytest.mark.parametrize(

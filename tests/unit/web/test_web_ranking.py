@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.web.search import Bm25
+from selfright.web.page_index import Bm25
 
 terms = st.lists(st.sampled_from("abcdef"), max_size=8)
 

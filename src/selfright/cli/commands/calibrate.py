@@ -1,4 +1,4 @@
-"""``selfright calibrate``."""
+"""``selfright calibrate``: fits the grader to labelled rows, shows what that does, and stores it."""
 
 import json
 import math

@@ -136,7 +136,7 @@ def _run_check(settings: "Settings", found: "Probes", limits: "Limits") -> "tupl
 
     from selfright.cli.progress import bar
     from selfright.evals.models.checking import NoWriter, check_model
-    from selfright.wiring.evaluation_run import open_bench
+    from selfright.wiring.examination import open_bench
 
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="selfright-check-") as folder:

@@ -1,4 +1,4 @@
-"""``selfright demo``."""
+"""``selfright demo``: five questions over the demo's documents, which it indexes first."""
 
 import json
 import shutil

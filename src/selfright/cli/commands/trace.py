@@ -1,4 +1,4 @@
-"""``selfright trace``."""
+"""``selfright trace``: list, show, forget, and replay with other settings."""
 
 from typing import TYPE_CHECKING
 

@@ -22,7 +22,7 @@ from selfright.domain.text import language_of, sentences_of
 from selfright.evals.models.report import CheckReport, JobReport
 from selfright.evals.models.writing import WritingProbe, check_writing
 from selfright.flow.evidence import whole
-from selfright.wiring.evaluation_run import Bench
+from selfright.wiring.examination import Bench
 
 _FILE = "probes.json"
 

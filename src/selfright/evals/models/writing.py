@@ -7,7 +7,7 @@ from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Document, Hit, Language
 from selfright.evals.words import contains, spoken_text
 from selfright.flow.evidence import as_hits, whole
-from selfright.wiring.evaluation_run import Bench
+from selfright.wiring.examination import Bench
 
 _GAP = "\n\n…\n\n"
 

@@ -11,8 +11,8 @@ import numpy as np
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
 from selfright.retrieval.milvus.layout import Counts, DocumentRecord, encode_term, passage_of, read_about
 from selfright.retrieval.milvus.server import Server
+from selfright.retrieval.ranking import SPARE, Population, ScoredKeys, in_order
 from selfright.retrieval.records import id_hash
-from selfright.retrieval.scored import SPARE, Population, ScoredKeys, in_order
 from selfright.retrieval.search_request import Best, Lists, SearchRequest, Task
 
 if TYPE_CHECKING:

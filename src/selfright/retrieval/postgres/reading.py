@@ -11,8 +11,8 @@ import numpy as np
 
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
 from selfright.retrieval.postgres.schema import term_as_kept, vector_of
+from selfright.retrieval.ranking import SPARE, Population, ScoredKeys, fewest_holders, in_order
 from selfright.retrieval.records import SHOWN, IndexCounts
-from selfright.retrieval.scored import SPARE, Population, ScoredKeys, fewest_holders, in_order
 from selfright.retrieval.search_request import Best, Lists, SearchRequest, Task
 from selfright.storage.postgres import Connection, PostgresDatabase
 from selfright.storage.postgres_address import decode, decode_row, encode

@@ -1,4 +1,4 @@
-"""What every store does alike."""
+"""What all stores share: search, adding and collections; and what stores on a server share besides."""
 
 import json
 import secrets

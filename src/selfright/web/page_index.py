@@ -1,4 +1,4 @@
-"""Pages to passages: how a page becomes citable, and which of its passages answer a query, by BM25 in memory.
+"""Fetched pages as passages: how they become citable, and which of them answer a query, by BM25 in memory.
 
 Several ways to the web are asked in order until one has something.
 """

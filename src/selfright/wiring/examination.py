@@ -1,4 +1,4 @@
-"""For those who examine: turns watched through their own ports, and the jobs of which a model is checked."""
+"""Behind ``Selfright.examine``: a turn watched through its own ports. Behind ``models check``: the bench it runs on."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
