@@ -95,6 +95,7 @@ def test_questions_that_cannot_be_asked(cli: Cli, indexed: Path, arguments: tupl
     [
         (("ask", "What?", "--preset", "ful"), ("did you mean 'full'",)),
         (("ask", "What?", "--set", "top_kk=3"), ("did you mean 'top_k'",)),
+        (("ask", "What?", "--set", "nope=1"), ("unknown setting 'nope': choose one of", "top_k")),
         (("ask", "What?", "--set", "top_k=many"), ("whole number",)),
         (("ask", "What?", "--set", "top_k=0"), ("between",)),
         (("ask", "What?", "--set", "top_k"), ("FLAG=VALUE",)),

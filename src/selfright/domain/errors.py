@@ -67,7 +67,7 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, given: str, valid: Iterable[str]) -> None:
         names = sorted(valid)
-        near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(given, names, n=1)
         hint = (
             f"did you mean '{near[0]}'?" if near else f"choose one of: {', '.join(names)}" if names else "there is none"
         )
