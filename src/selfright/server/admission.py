@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from selfright.server.errors import Refused
@@ -82,6 +83,42 @@ class RateLimit:
             raise Refused(429, "rate_limited", message, retry_after=(1 - tokens) / self._per_second)
 
 
+Refusal = Callable[[], Refused]
+
+
+class Shares:
+    """So ``most`` of something for all keys together and ``each`` for one, so that there is room for others.
+
+    The user of this machine may have all. ``own`` is what a key is told that has its share, ``full`` everybody.
+    """
+
+    def __init__(self, most: float, each: float, own: Refusal, full: Refusal | None = None) -> None:
+        self._most, self._each, self._own, self._full = most, each, own, full or own
+        self.held: Counter[str] = Counter()
+
+    @contextmanager
+    def share(self, key: str, first: int = 1) -> Iterator[Callable[[int], None]]:
+        """While something lasts that takes ``first``; what comes takes more. Raises ``Refused``."""
+        taken = 0
+
+        def take(amount: int) -> None:
+            nonlocal taken
+            if key != LOCAL_KEY and self.held[key] + amount > self._each:
+                raise self._own()
+            if self.held.total() + amount > self._most:
+                raise self._full()
+            self.held[key] += amount
+            taken += amount
+
+        try:
+            take(first)
+            yield take
+        finally:
+            self.held[key] -= taken
+            if not self.held[key]:
+                del self.held[key]
+
+
 _UPLOADS, _UPLOADS_EACH = 8, 4
 _READERS = 2  # each may take a core, and the memory that a file may take
 
@@ -93,25 +130,25 @@ class UploadLimiter:
     """
 
     def __init__(self) -> None:
-        self._uploads: Counter[str] = Counter()
+        own = f"{_UPLOADS_EACH} uploads of this key are waiting; wait for one of them"
+        full = "too many uploads are waiting; try again in a moment"
+        self._uploads = Shares(
+            _UPLOADS,
+            _UPLOADS_EACH,
+            partial(Refused, 429, "too_many_uploads", own, retry_after=10),
+            partial(Refused, 503, "uploads_waiting", full, retry_after=10),
+        )
         self.working: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.readers = asyncio.Semaphore(_READERS)
 
     @contextmanager
     def admit(self, key: str) -> Iterator[None]:
         """While an upload is taken in. Raises ``Refused``: 429 for one key's excess, 503 for everybody's."""
-        if key != LOCAL_KEY and self._uploads[key] >= _UPLOADS_EACH:
-            message = f"{_UPLOADS_EACH} uploads of this key are waiting; wait for one of them"
-            raise Refused(429, "too_many_uploads", message, retry_after=10)
-        if self._uploads.total() >= _UPLOADS:
-            raise Refused(503, "uploads_waiting", "too many uploads are waiting; try again in a moment", retry_after=10)
-        self._uploads[key] += 1
         try:
-            yield
+            with self._uploads.share(key):
+                yield
         finally:
-            self._uploads[key] -= 1
-            if not self._uploads[key]:
-                del self._uploads[key]
+            if key not in self._uploads.held:
                 self.working.pop(key, None)
 
 
@@ -124,15 +161,20 @@ class TurnLimiter:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self.running = 0
-        self._of_key: Counter[str] = Counter()  # turns that run or wait, and searches
-        self._waiting: Counter[str] = Counter()
+        own = f"this key runs as many turns and searches as it may at once ({limits.turns_each}); wait for one of them"
+        full = "the service is full; try again in a moment"
+        # Turns that run or wait, and searches.
+        self._of_key = Shares(math.inf, limits.turns_each, partial(Refused, 429, "too_many_turns", own, retry_after=1))
+        self._queue = Shares(
+            limits.queue, math.ceil(limits.queue / 2), partial(Refused, 503, "overloaded", full, retry_after=2)
+        )
         self._places = asyncio.Semaphore(limits.turns)
         self._halves: dict[str, asyncio.Semaphore] = {}
 
     @property
     def waiting(self) -> int:
         """How many turns wait for a place."""
-        return self._waiting.total()
+        return self._queue.held.total()
 
     async def acquire(self, key: str) -> ExitStack:
         """The right to run a turn, held until the stack is closed; it comes now or when it is one's turn.
@@ -145,7 +187,7 @@ class TurnLimiter:
             if key != LOCAL_KEY:
                 half = asyncio.Semaphore(math.ceil(self._limits.turns / 2))
                 places.insert(0, self._halves.setdefault(key, half))
-            with self._queued(key) if any(place.locked() for place in places) else nullcontext():
+            with self._queue.share(key) if any(place.locked() for place in places) else nullcontext():
                 try:
                     async with asyncio.timeout(self._limits.wait_s):
                         for place in places:
@@ -160,33 +202,12 @@ class TurnLimiter:
     @contextmanager
     def searching(self, key: str) -> Iterator[None]:
         """While a search runs: it counts as a turn of its key, and waits for none. Raises ``Refused`` (429)."""
-        most = self._limits.turns_each
-        if key != LOCAL_KEY and self._of_key[key] >= most:
-            message = f"this key runs as many turns and searches as it may at once ({most}); wait for one of them"
-            raise Refused(429, "too_many_turns", message, retry_after=1)
-        self._of_key[key] += 1
         try:
-            yield
+            with self._of_key.share(key):
+                yield
         finally:
-            self._of_key[key] -= 1
-            if not self._of_key[key]:
-                del self._of_key[key]
+            if key not in self._of_key.held:
                 self._halves.pop(key, None)
-
-    @contextmanager
-    def _queued(self, key: str) -> Iterator[None]:
-        """While a turn waits for a place. Raises ``Refused`` (503) where no more may wait."""
-        queue = self._limits.queue
-        own = queue if key == LOCAL_KEY else math.ceil(queue / 2)
-        if self.waiting >= queue or self._waiting[key] >= own:
-            raise Refused(503, "overloaded", "the service is full; try again in a moment", retry_after=2)
-        self._waiting[key] += 1
-        try:
-            yield
-        finally:
-            self._waiting[key] -= 1
-            if not self._waiting[key]:
-                del self._waiting[key]
 
     def _leave(self) -> None:
         self.running -= 1

@@ -4,16 +4,15 @@ import asyncio
 import re
 import secrets
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from selfright.domain.errors import SelfrightError
 from selfright.server import logging
-from selfright.server.admission import LOCAL_KEY, Limits
+from selfright.server.admission import Limits, Shares
 from selfright.server.errors import Refused, refusal_of
 from selfright.server.metrics import Metrics
 
@@ -134,8 +133,8 @@ class BodyLimit:
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app, self._limits = app, limits
         spool = 4 * limits.upload_bytes if limits.spool_bytes is None else limits.spool_bytes
-        self._uploads = _ByteBudget(spool, "uploads_full", "too many files are being sent")
-        self._others = _ByteBudget(limits.held_bytes, "overloaded", "too much is being sent")
+        self._uploads = _byte_shares(spool, "uploads_full", "too many files are being sent")
+        self._others = _byte_shares(limits.held_bytes, "overloaded", "too much is being sent")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises ``Refused`` for a body that is compressed, too large or too slow, or where there is no room for it."""
@@ -149,7 +148,7 @@ class BodyLimit:
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > most:
             raise _too_large(most)
-        with (self._uploads if upload else self._others).share(caller.key if caller else "") as take:
+        with (self._uploads if upload else self._others).share(caller.key if caller else "", 0) as take:
             await self._app(scope, self._limit_body(receive, most, take), send)
 
     def _limit_body(self, receive: Receive, most: int, take: Callable[[int], None]) -> Receive:
@@ -176,34 +175,10 @@ class BodyLimit:
         return limited_receive
 
 
-class _ByteBudget:
-    """So many bytes for the bodies of all requests together, from when they come until their request is over.
-
-    One key has half of them at most, so that there is room for others.
-    """
-
-    def __init__(self, most: int, code: str, why: str) -> None:
-        self._most, self._code, self._why = most, code, why
-        self._held: Counter[str] = Counter()
-
-    @contextmanager
-    def share(self, key: str) -> Iterator[Callable[[int], None]]:
-        """While a request lasts: a function that takes room, and raises ``Refused`` (503) where there is none."""
-        own, taken = self._most if key == LOCAL_KEY else self._most / 2, 0
-
-        def take(size: int) -> None:
-            nonlocal taken
-            if self._held[key] + size > own or self._held.total() + size > self._most:
-                raise Refused(503, self._code, f"{self._why} at the moment; try again later", retry_after=10)
-            self._held[key] += size
-            taken += size
-
-        try:
-            yield take
-        finally:
-            self._held[key] -= taken
-            if not self._held[key]:
-                del self._held[key]
+def _byte_shares(most: int, code: str, why: str) -> Shares:
+    """So many bytes for the bodies of all requests together, from when they come until their request is over."""
+    full = partial(Refused, 503, code, f"{why} at the moment; try again later", retry_after=10)
+    return Shares(most, most / 2, full)
 
 
 def _too_large(most: int) -> Refused:
