@@ -94,19 +94,10 @@ class Workers:
     def _do(self, task: Any) -> Any:
         known = getattr(self._own, "process", None)
         process = known or self._start()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        alarm = threading.Timer(self._patience_s, process.kill)
-        alarm.daemon = True
-        alarm.start()
         try:
-            for said in ([] if known else [self._setup]) + [task]:
-                send(process.stdin, said)
-            answer = receive(process.stdout)
+            answer = ask(process, self._patience_s, *([] if known else [self._setup]), task)
         except (OSError, ValueError):
             answer = None
-        finally:
-            alarm.cancel()
         if answer is None:
             self._own.process = None
             with self._lock:
@@ -148,6 +139,24 @@ def start(entry: str) -> "subprocess.Popen[bytes]":
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
+
+
+def ask(process: "subprocess.Popen[bytes]", patience_s: float, *said: Any) -> Any:
+    """What the process answers to JSON values, None where it ends first; it is killed when it takes longer.
+
+    Raises ``OSError`` when it does not listen any more.
+    """
+    assert process.stdin is not None
+    assert process.stdout is not None
+    alarm = threading.Timer(patience_s, process.kill)
+    alarm.daemon = True
+    alarm.start()
+    try:
+        for value in said:
+            send(process.stdin, value)
+        return receive(process.stdout)
+    finally:
+        alarm.cancel()
 
 
 def send(pipe: IO[bytes], value: Any) -> None:

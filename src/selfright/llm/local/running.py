@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from selfright.domain.errors import ModelUnavailable, NotEnoughMemory
 from selfright.llm.local.gguf import ModelFile
-from selfright.processes import end, receive, send, start, usable_cpus
+from selfright.processes import ask, end, receive, send, start, usable_cpus
 
 if TYPE_CHECKING:
     import subprocess
@@ -236,27 +236,16 @@ class RunningModel:
         self._address = said["address"]
 
     def _load(self, process: "subprocess.Popen[bytes]") -> dict[str, Any]:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        alarm = threading.Timer(_LOADING_S, process.kill)
-        alarm.daemon = True
-        alarm.start()
-        try:
-            plan = self.plan
-            send(
-                process.stdin,
-                {
-                    "path": str(plan.file.path),
-                    "context": plan.context,
-                    "threads": plan.threads,
-                    "memory": plan.memory,
-                    "key": self.key,
-                    "timeout": _TIMEOUT_S,
-                },
-            )
-            said = receive(process.stdout)
-        finally:
-            alarm.cancel()
+        plan = self.plan
+        asked = {
+            "path": str(plan.file.path),
+            "context": plan.context,
+            "threads": plan.threads,
+            "memory": plan.memory,
+            "key": self.key,
+            "timeout": _TIMEOUT_S,
+        }
+        said = ask(process, _LOADING_S, asked)
         if isinstance(said, dict) and "failed" in said:
             log.warning("%s was not loaded: %s", self.plan.file.path.name, said["failed"])
         return said if isinstance(said, dict) else {}
