@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from selfright.domain.embedding import cross_language_penalty, query_vector
 from selfright.domain.errors import StoreError
 from selfright.domain.passages import Language
 from selfright.domain.ports import Embedder
@@ -89,18 +90,13 @@ class CachedEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """The vector to search with: float32, shape ``(dimension,)``, of length one."""
-        special: Callable[[str], Vector] | None = getattr(self._embedder, "embed_query", None)
-        if special is None:
-            rows = self._rows([text], "text", self._embedder.embed)
-        else:
-            rows = self._rows([text], "query", lambda texts: np.stack([special(text) for text in texts]))
-        vector: Vector = rows[0]
+        side = "query" if hasattr(self._embedder, "embed_query") else "text"
+        vector: Vector = self._rows([text], side, lambda _: query_vector(self._embedder, text).reshape(1, -1))[0]
         return vector
 
     def cross_language_penalty(self, vector: Vector, language: Language) -> Vector:
         """As the embedder makes a query's vector lean towards the other language; as it is, where it makes none."""
-        special: Callable[[Vector, Language], Vector] | None = getattr(self._embedder, "cross_language_penalty", None)
-        return vector if special is None else special(vector, language)
+        return cross_language_penalty(self._embedder, vector, language)
 
     def close(self) -> None:
         """Closes the file; it is opened again when it is needed."""

@@ -19,7 +19,6 @@ from selfright.domain import errors, ports
 from selfright.domain.answers import Message
 from selfright.domain.chat import Finish
 from selfright.domain.errors import SelfrightError
-from selfright.domain.flags import Flags
 from selfright.domain.slots import Profile
 
 T = TypeVar("T")
@@ -123,16 +122,9 @@ def _declaration(protocol: type, method: str) -> tuple[inspect.Signature, bool]:
 
 
 def _recorded_arguments(signature: inspect.Signature, given: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-    """The arguments that a result depends on: not who listens to it, and of the flags whether one may abstain."""
     bound = signature.bind(*given, **named)
     bound.apply_defaults()
-    return [_plain(value) for parameter, value in bound.arguments.items() if parameter != "say"]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Flags):
-        return value.abstention_enabled
-    return tuple(value) if isinstance(value, list | tuple) else value
+    return [tuple(value) if isinstance(value, list | tuple) else value for value in bound.arguments.values()]
 
 
 _START: Mapping[str, TypeAdapter[Any]] = {
