@@ -1,4 +1,10 @@
-"""What is measured against one another: presets, the six ablation profiles, or a grid of flags from a TOML file."""
+"""What is measured against one another: presets, the six ablation profiles, or a grid of flags from a TOML file.
+
+And what the seeds expected of the profiles, to stand beside what is measured. These are expectations, not goals and not
+results: from "BasicRAG against CorrectiveRAG" (seed 000, section 7) and "static against rewritten query" (seed 003,
+section 10). The corrective column of the first is its full loop with rewriting and both guards; the second compares
+second passes.
+"""
 
 import itertools
 import tomllib
@@ -10,7 +16,17 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from selfright.domain.errors import UsageError
+from selfright.domain.tables import read_table
 from selfright.schemas import fault_of
+
+EXPECTED: Mapping[str, tuple[str, Mapping[str, float]]] = {
+    profile: (row["source"], row["values"]) for profile, row in read_table(__package__, "systems").items()
+}
+"""The seeds' values for our metrics by profile, each with where they stand."""
+
+TARGETED_GAIN = 2.0
+"""S3 expects the targeted retrieval rate to rise by this share (+200 %) from the static to the rewritten query."""
+
 
 PROFILES = (
     "baseline",

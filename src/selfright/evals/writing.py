@@ -24,6 +24,7 @@ from selfright.evals.report import findings
 from selfright.evals.report.charts import charts
 from selfright.evals.report.findings import main_metric, outcome
 from selfright.evals.results import Comparison, Row, Study, Value, adapter, dump_study
+from selfright.evals.systems import EXPECTED, TARGETED_GAIN
 from selfright.storage.files import WriterLock, write_atomically
 
 _TURN = ("answer", "abstained", "verdict", "stop_reason", "degraded", "language")
@@ -189,6 +190,7 @@ def _contents(study: Study) -> dict[str, Any]:
         "outcome": outcome,
         "rows": rows,
         "flags": _differing(study),
+        "expected": list(_expectations(study)),
         "cases": list(_cases(study, rows)),
         "charts": charts(study) if study.runs else [],
     }
@@ -197,6 +199,21 @@ def _contents(study: Study) -> dict[str, Any]:
 def _differing(study: Study) -> list[str]:
     names = dict.fromkeys(name for run in study.runs for name in run.flags)
     return [name for name in names if len({str(run.flags.get(name)) for run in study.runs}) > 1]
+
+
+def _expectations(study: Study) -> Iterator[tuple[str, str, str, str, str]]:
+    """The seeds' numbers beside those of the runs of the same name: system, metric, expected, measured, source."""
+    runs = {run.system: run for run in study.runs}
+    for profile, (source, values) in EXPECTED.items():
+        for metric, value in values.items():
+            if profile in runs and metric in runs[profile].summary:
+                measured = findings.value(metric, runs[profile].mean(metric))
+                yield profile, metric, findings.value(metric, value), measured, source
+    metric, before, after = "targeted_retrieval_rate", "self_refine_llm_quality", "self_refine_dynamic_query"
+    means = [runs[name].mean(metric) if name in runs else None for name in (before, after)]
+    if means[0] and means[1] is not None:
+        gained = findings.minus(f"{100 * (means[1] / means[0] - 1):+.0f} %")
+        yield after, f"{metric} against {before}", f"+{100 * TARGETED_GAIN:.0f} %", gained, "S3 section 10"
 
 
 def _cases(

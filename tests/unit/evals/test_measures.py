@@ -9,6 +9,7 @@ from selfright.evals.aggregation import measure_row
 from selfright.evals.measures import BETTER, STANDARD, Sample, Value
 from selfright.evals.reading import Question
 from selfright.evals.results import Visit
+from selfright.evals.systems import EXPECTED, PROFILES
 from tests.support.studies import FLAGS, judgement, one_pass, row, sample, turn
 
 BY_NAME = {metric.name: metric for metric in STANDARD}
@@ -162,3 +163,10 @@ def test_a_metric_that_gives_no_number_is_refused() -> None:
 def test_a_row_without_a_turn_has_no_values() -> None:
     failed = replace(row("q", {}), turn=None, error="TimeoutError: late")
     assert measure_row(failed, KNOWN, FLAGS, STANDARD).metrics == {}
+
+
+def test_the_seeds_expectations_name_what_there_is() -> None:
+    names = {metric.name for metric in STANDARD}
+    assert {metric for _, values in EXPECTED.values() for metric in values} <= names
+    assert set(EXPECTED) <= set(PROFILES)
+    assert EXPECTED["baseline"][1]["quality"] == 0.52

@@ -121,6 +121,14 @@ def test_odd_studies_make_a_page(study: Study) -> None:
     page(replace(study, runs=(*study.runs[:2], failed)))
 
 
+def test_expected_numbers_stand_beside_the_measured_ones() -> None:
+    root = markup.fromstring(page(reports.answers(systems=("baseline", "self_refine_full_safety"))))
+    rows = [[words(cell) for cell in row] for row in root.get_element_by_id("expected").iter("tr")]
+    quality = next(row for row in rows if row[:2] == ["baseline", "quality"])
+    assert quality[2] == "0.520"
+    assert re.fullmatch(r"0\.\d{3}", quality[3])
+
+
 def test_it_links_to_what_lies_beside_it_and_is_the_same_each_time(study: Study, tmp_path: Path) -> None:
     write(study, tmp_path)
     first = write_report(study, tmp_path).read_bytes()
