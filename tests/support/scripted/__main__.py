@@ -62,7 +62,7 @@ def _options() -> argparse.ArgumentParser:
         "--latency", type=float, default=0.3, metavar="S", help="seconds before an answer (default 0.3)"
     )
     parser.add_argument("--pace", type=float, default=0.02, metavar="S", help="seconds between streamed pieces")
-    parser.add_argument("--rules", type=Path, metavar="FILE", help="rules in TOML; docs/scripted.md tells the format")
+    parser.add_argument("--rules", type=Path, metavar="FILE", help="rules in TOML; see README.md beside this file")
     parser.add_argument("--fault", metavar="NAME", help="a fault to play, such as 429, stall or reset-midway")
     parser.add_argument("--share", type=float, default=1.0, help="the share of calls that get the fault (default 1.0)")
     parser.add_argument("--seed", type=int, default=0, help="which calls those are")

@@ -120,12 +120,12 @@ class TestFiles:
             read_rules(self.written(tmp_path, text))
 
     def test_the_documented_file_is_a_rule_file(self, tmp_path: Path) -> None:
-        page = (Path(__file__).parents[3] / "docs" / "scripted.md").read_text("utf-8")
+        page = (Path(__file__).parents[2] / "support" / "scripted" / "README.md").read_text("utf-8")
         example = page.split("```toml\n")[1].split("```")[0]
         assert len(read_rules(self.written(tmp_path, example))) == 4
 
     def test_every_fault_is_documented(self) -> None:
-        page = (Path(__file__).parents[3] / "docs" / "scripted.md").read_text("utf-8")
+        page = (Path(__file__).parents[2] / "support" / "scripted" / "README.md").read_text("utf-8")
         rows = "\n".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
         assert [name for name in FAULTS if f"`{name}`" not in rows] == []
         harmless = {name for line in rows.splitlines() if "†" in line for name in line.split("`")[1::2]}
