@@ -17,6 +17,7 @@ from selfright.domain.text import blocks
 from selfright.ingest import ocr
 from selfright.ingest.readers import pdf_flow
 from tests.support.mutating import mutated
+from tests.support.office import pdf_of
 
 Read = Callable[..., list[Document | UnreadableFile]]
 ReadOne = Callable[..., Document]
@@ -404,6 +405,100 @@ def test_digits_in_a_font_that_is_named_only_are_right(read_one: ReadOne, said: 
     assert read_one("n.pdf", pdf(lines(said))).text == said
 
 
+INVOICE = [
+    ("Description", "Qty", "Price", "Amount"),
+    ("Pump housing", "2", "40.00", "80.00"),
+    ("Labour, hours", "3", "60.00", "180.00"),
+    ("", "", "Subtotal", "260.00"),
+    ("", "", "VAT 19%", "49.40"),
+    ("", "", "Total", "309.40"),
+]
+
+
+def test_the_totals_of_an_invoice_without_rules_are_rows_of_their_own(read_one: ReadOne) -> None:
+    placed = [
+        (x, 640 - 16 * n, of)
+        for n, row in enumerate(INVOICE)
+        for x, of in zip((60, 260, 340, 440), row, strict=True)
+        if of
+    ]
+    (rows,) = tables(read_one("i.pdf", pdf(texts(*placed))).text)
+    assert [tuple(row.values()) for row in rows] == INVOICE[1:]
+
+
+@pytest.mark.parametrize(
+    "caption", [["Table 1: Depth and berths of the ports."], ["Table 1: Depth of the ports,", "2024."]]
+)
+def test_a_caption_below_a_table_without_rules_is_no_row(read_one: ReadOne, caption: list[str]) -> None:
+    rows = [["Port", "Depth", "Berths"], ["Ostend", "8 m", "4"], ["Bremen", "11 m", "9"]]
+    text = read_one("c.pdf", pdf(both(grid(rows, rules=""), lines(*caption, x=60, y=635), lines(SENTENCE, y=560)))).text
+    (found,) = tables(text)
+    assert [list(row.values()) for row in found] == rows[1:]
+    assert " ".join(caption) in text.split("\n\n")
+
+
+@pytest.mark.parametrize("sign", ["※", "ㅇ", "g"])  # the last one as a font of signs has it
+def test_signs_that_the_library_does_not_know_are_bullets(read_one: ReadOne, sign: str) -> None:
+    said = [f"{sign} open the valve", f"{sign} close the line", f"{sign} call the pilot"]
+    placed = [(90, 680 - LEADING * n, line) for n, line in enumerate(said)]
+    text = read_one("b.pdf", pdf_of([(72, 700, "To do"), *placed])).text
+    assert text == "To do\n\n- open the valve\n- close the line\n- call the pilot"
+
+
+def test_a_bullet_with_indented_lines_is_one(read_one: ReadOne) -> None:
+    placed = [(90, 680, "※ open the valve and"), (114, 666, "wait a minute"), (90, 652, "※ close the line")]
+    text = read_one("b.pdf", pdf_of([(72, 700, "To do"), *placed])).text
+    assert "- open the valve and" in text
+    assert "- close the line" in text
+
+
+def test_a_letter_in_front_of_lines_of_prose_is_no_bullet(read_one: ReadOne) -> None:
+    said = [
+        "I saw the pilot at the pier and",
+        "I told her of the valve that",
+        "was stuck, then of the pump that",
+        "I mend",
+    ]
+    assert " ".join(said) in read_one("p.pdf", pdf(lines(*said))).text
+
+
+DRAFT = [
+    "The harbour was dredged in the spring, when",
+    "the tides were lowest, and the spoil went to",
+    "the east bank. Pilots come aboard at buoy nine",
+    "and leave the ship again when it has passed",
+    "the northern light. They speak by radio.",
+] * 2
+
+
+@pytest.mark.parametrize("gap", [30, 9])
+def test_the_line_numbers_of_a_draft_are_no_text(read_one: ReadOne, gap: int) -> None:
+    numbers = texts(*((90 - gap, 700 - LEADING * n, str(n + 31)) for n in range(len(DRAFT))), size=7)
+    text = read_one("d.pdf", pdf(both(lines(*DRAFT, x=90), numbers))).text
+    assert text == " ".join(DRAFT)
+
+
+def test_the_numbers_of_a_list_stay(read_one: ReadOne) -> None:
+    said = [f"{n} Open the valve of pump {n}" for n in range(1, 12)]
+    text = read_one("l.pdf", pdf(lines(*said))).text
+    assert "11 Open" in text.replace("11. Open", "11 Open")
+
+
+def test_an_address_goes_on_in_the_next_line(read_one: ReadOne) -> None:
+    said = [
+        "The parts are listed on the page at https://www.apple.",
+        "com/support/pumps, or write a letter to anna@apple.",
+        "com and ask. The depth is told at https://example.org/",
+        "harbour/depth. The tides are told at https://example.org/",
+        "and in the book of the harbour, near the pump. and",
+    ]
+    text = read_one("a.pdf", pdf(lines(*said))).text
+    assert "https://www.apple.com/support/pumps," in text
+    assert "anna@apple.com and ask" in text
+    assert "https://example.org/harbour/depth." in text
+    assert "https://example.org/ and in" in text
+
+
 def titled(title: str) -> Draw:
     return both(lambda canvas: canvas.setTitle(title), guide)
 
@@ -418,6 +513,7 @@ def titled(title: str) -> Draw:
         ("report_final.hwp", "Valve Guide"),
         ("print.html", "Valve Guide"),
         ("1111", "Valve Guide"),
+        ("Quarterly budget", "Valve Guide"),  # of the file that this one was made from
         ("", "Valve Guide"),
     ],
 )

@@ -1,5 +1,6 @@
 """Presentations, and texts and presentations of OpenDocument: what is shown, in order, and no more."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -192,6 +193,16 @@ def test_a_locked_opendocument_is_named(read_one: ReadOne) -> None:
     locked = zipped({"META-INF/manifest.xml": manifest, "content.xml": "\x01\x02 scrambled"})
     with pytest.raises(UnreadableFile, match="protected by a password"):
         read_one("a.odt", locked)
+
+
+def test_a_cell_that_is_said_to_be_repeated_a_million_times(read_one: ReadOne) -> None:
+    repeated = "<table:table-cell table:number-columns-repeated='{}'><text:p>{}</text:p></table:table-cell>"
+    row = "".join(repeated.format(*of) for of in ((1, "a"), (1_048_576, "b"), (1, "c")))
+    begun = time.process_time()
+    text = read_one("a.odt", odt(f"<table:table><table:table-row>{row}</table:table-row></table:table>")).text
+    assert time.process_time() - begun < 2
+    assert text.startswith("|a|b|b|")
+    assert text.endswith("|b|c|")
 
 
 def test_a_book(read_one: ReadOne) -> None:

@@ -28,6 +28,7 @@ def test_headings_and_paragraphs_in_order_titled_by_the_first_heading(read_one: 
     assert (document.title, document.language) == ("밸브 안내서", "ko")
     assert read_one("b.docx", docx(body, title="About valves", styles=styles)).title == "About valves"
     assert read_one("c.docx", docx(body, title="Word Document", styles=styles)).title == "밸브 안내서"
+    assert read_one("d.docx", docx(body, title="2019년 예산", styles=styles)).title == "밸브 안내서"  # an older file's
 
 
 def test_numbers_of_headings_by_their_styles(read_one: ReadOne) -> None:

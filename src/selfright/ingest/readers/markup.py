@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from selfright.domain.text import BlockKind, blocks
+from selfright.domain.text import BlockKind, blocks, has_hangul
 
 Block = tuple[BlockKind, str]
 _MEANINGLESS = re.compile(
@@ -12,6 +12,7 @@ _MEANINGLESS = re.compile(
     r"|.*\.(?:docx?|pptx?|xlsx?|xlsm|hwpx?|odt|rtf|pdf|html?|md|txt|tex|dvi|indd|qx[dp])$",
     re.IGNORECASE,
 )
+_BEGINS = re.compile(r"[가-힣]{2}|\b[^\W\d_]{4}|\d{2,}")  # of words
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 
 
@@ -82,7 +83,14 @@ def join_blocks(blocks: Iterable[Block]) -> str:
 
 
 def title(own: str, text: str) -> str:
-    """The title in a file's properties, else the first heading; the first of them that says anything."""
+    """The title in a file's properties, else the first heading; the first of them that says anything.
+
+    A title in the heading's script of which no word stands in the text is that of a file that this one was made from.
+    """
     heading = next((line.lstrip("# ") for line in text.split("\n") if line.startswith("#")), "")
-    said = (name for name in (own, heading) if any(map(str.isalpha, name)) and not _MEANINGLESS.match(name))
-    return next(said, "")
+    folded = text.casefold()
+    is_known = any(begin in folded for begin in _BEGINS.findall(own.casefold())) or has_hangul(own) != has_hangul(
+        heading
+    )
+    names = (own, heading) if is_known else (heading, own)
+    return next((name for name in names if any(map(str.isalpha, name)) and not _MEANINGLESS.match(name)), "")

@@ -24,6 +24,7 @@ _TITLE = (
     "<draw:text-box><text:p>Slide {}</text:p></draw:text-box></draw:frame>"
 )
 _MOST_COLUMNS = 16_384
+_MOST_SAID = 1_000  # columns in which a cell says the same
 _ABOVE = ("super", *map(str, range(1, 10)))
 _GONE = "gone"
 _HIDES_ITSELF = {
@@ -74,6 +75,9 @@ def change(parts: dict[str, _Element]) -> dict[str, int]:
             box.extend(list(shape))
             shape.tag = f"{_DRAW}frame"
             shape.append(box)
+    for cell in body.iter(*_CELLS):
+        if _times(cell) > _MOST_SAID and _says_anything(cell):
+            cell.set(f"{_TABLE}number-columns-repeated", str(_MOST_SAID))
     for table in body.iter(f"{_TABLE}table"):
         _take_out_columns(table)
     text = body.find(f"{_OFFICE}text")

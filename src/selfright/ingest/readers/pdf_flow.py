@@ -34,6 +34,9 @@ _KOREAN = re.compile(rf"(?<=[{_HANGUL}])\n(?=[{_HANGUL}])")
 _UNSPACED = re.compile(rf"(?<=[{_IDEOGRAPHS}])\n(?=[{_IDEOGRAPHS}])")
 _HYPHEN = re.compile(r"([^\W\d_]+)([-\u2010\u00ad\x02\ufffe])\n([^\W\d_]+)")
 _AFTER_HYPHEN = re.compile(r"(?<=\w[-\u2010])\n(?=\w)")
+# An address that goes on: behind a dot in small letters, behind a stroke with another sign of addresses in the word.
+_ADDRESS_END = re.compile(r"(\S{1,200})(?<=[./_=&?%#])\n(?=(?<=\.\n)[a-z]|(?<=[=&?%#_]\n)\w|[\w-]{1,60}[./_=?&%#-]\w)")
+_OF_ADDRESS = re.compile(r"://|\w@\w|^\W?www\.")
 _COMPOUND = re.compile(r"\w+-\w+")
 _ADDRESS = 200  # characters
 _CONTEXT = 16  # characters of each line
@@ -252,8 +255,13 @@ def _join_lines(texts: Sequence[str]) -> list[str]:
     for text in texts:
         korean = _KOREAN.sub(lambda _: "" if next(divided) else " ", text)
         unspaced = _HYPHEN.sub(without_hyphen, _UNSPACED.sub("", korean))
-        whole.append(_AFTER_HYPHEN.sub("", unspaced).replace("\n", " "))
+        unbroken = _ADDRESS_END.sub(_whole_address, _AFTER_HYPHEN.sub("", unspaced))
+        whole.append(unbroken.replace("\n", " "))
     return whole
+
+
+def _whole_address(end: re.Match[str]) -> str:
+    return end[1] if _OF_ADDRESS.search(end[1]) else end[0]
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

@@ -1,16 +1,19 @@
 """A table on a PDF page: its cells as its rules part them, or as the library has them where there are no such rules."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise, product, zip_longest
+from math import inf
 from typing import Any
 
-from selfright.ingest.readers.pdf_lines import Piece, downwards, in_order, lines_of, plain
+from selfright.ingest.readers.pdf_lines import Line, Piece, downwards, in_order, lines_of, plain
 from selfright.ingest.readers.tables import Cell
 
 _NEAR = 2  # points
 _MOST = 300  # rules each way
 _ALIGNED = 3  # cells
+_AMOUNT = re.compile(r"\D{0,5}\d[\d.,]*\D{0,5}")
 
 Place = tuple[int, int]
 """A row and a column."""
@@ -26,18 +29,70 @@ def rows_of(block: Any) -> list[Any]:
 
 def rows_and_columns(
     block: Any, pieces: Sequence[Piece], rules: Sequence[Any]
-) -> tuple[list[list[Cell]], list[Column]]:
+) -> tuple[list[list[Cell]], list[Column], Sequence[Line]]:
     """The rows of a table that the library has found, with cells that reach over several columns or rows.
 
-    A column reaches from rule to rule, or where none part the cells over what stands in it.
+    A column reaches from rule to rule, or where none part the cells over what stands in it. The lines are those behind
+    the last row that stand in no column, as a caption does.
     """
     found = rows_of(block)
     grid = _Grid(block.bbox, rules)
     if len(grid.xs) > max([2, *map(len, found)]) and 2 < len(grid.ys) < _MOST:
-        return list(grid.rows(pieces)), list(pairwise(grid.xs))
+        return list(grid.rows(pieces)), list(pairwise(grid.xs)), ()
     boxes = ([cell.bbox for cell in column if cell and cell.bbox] for column in zip_longest(*found))
     ends = [(min(b.x for b in of), max(b.x + b.width for b in of)) if of else (0.0, 0.0) for of in boxes]
-    return [[Cell(_text(cell, pieces)) for cell in row] for row in found], ends
+    lines = lines_of(downwards(pieces))
+    behind = _behind(lines, found, ends)
+    said = " ".join(line.text for line in behind)
+    rows = []
+    for row, below in zip_longest(found, found[1:]):
+        own = [line for line in lines if _is_over(line, row) and not (below and _is_over(line, below))]
+        rows += _rows_in(own, ends) or [[Cell(_text(cell, pieces).removesuffix(said).rstrip()) for cell in row]]
+    return rows, ends, behind
+
+
+def _behind(lines: Sequence[Line], rows: Sequence[Any], columns: Sequence[Column]) -> Sequence[Line]:
+    """The lines behind the last row, from one that stands across the columns on, which a cell of that row says."""
+    across = (n for n, line in enumerate(lines) if rows and _is_over(line, rows[-1]) and _is_across(line, columns))
+    behind = lines[next(across, len(lines)) :]
+    said = " ".join(line.text for line in behind)
+    is_one = (
+        behind
+        and all(len(line.pieces) == 1 for line in behind)
+        and any(plain(cell.text).endswith(said) for cell in rows[-1] if cell)
+    )
+    return behind if is_one else ()
+
+
+def _is_over(line: Line, row: Sequence[Any]) -> bool:
+    """Whether a line is of a row or stands below it."""
+    return line.bottom > min((cell.bbox.y + cell.bbox.height / 2 for cell in row if cell and cell.bbox), default=inf)
+
+
+def _is_across(line: Line, columns: Sequence[Column]) -> bool:
+    """Whether a line is one text that begins in one column and reaches over the next one."""
+    return len(line.pieces) == 1 and any(line.left < left - _NEAR and left + _NEAR < line.right for left, _ in columns)
+
+
+def _rows_in(lines: Sequence[Line], columns: Sequence[Column]) -> list[list[Cell]]:
+    """The rows of lines that the library took for one, which it does where the first cells are blank; else none.
+
+    Each begins with a line of several cells, of which one is a number as the one above it is: no text goes on so.
+    """
+    rows: list[list[str]] = []
+    for line in lines:
+        texts = [""] * len(columns)
+        for piece in line.pieces:
+            texts[max(0, bisect_right([left - _NEAR for left, _ in columns], piece.left) - 1)] += f" {piece.text}"
+        both = zip(texts, rows[-1] if rows else texts, strict=True)
+        if rows and (sum(map(bool, texts)) < 2 or not any(map(_are_numbers, both))):
+            return []
+        rows.append(texts)
+    return [[Cell(text.strip()) for text in row] for row in rows] if len(rows) > 1 else []
+
+
+def _are_numbers(texts: Sequence[str]) -> bool:
+    return all(_AMOUNT.fullmatch(text) for text in texts)
 
 
 def _text(cell: Any, pieces: Sequence[Piece]) -> str:

@@ -18,6 +18,9 @@ _NOTE = re.compile(r"(\d{1,2}|[*†‡]{1,3})[).]?\s?[^\W\d_]{2}")
 _NOT_SHORT = 5  # letters, so that "Fig.2" is whole
 _OVER = 0.04  # of a word's height
 _SMALLER = 0.95
+_LINE_NUMBER = re.compile(r"(\d{1,4})(?:\s+|$)")
+_FEWEST_NUMBERS = 8
+_GO_ON = 0.25  # of the lines begin in the middle of a sentence
 _GAP = 0.1  # of a line's height
 
 
@@ -76,7 +79,7 @@ class Line:
     def of(cls, pieces: Iterable[Piece]) -> "Line":
         """The line that some pieces make, at least one."""
         row = tuple(sorted(pieces, key=lambda piece: piece.left))
-        text = " ".join(piece.text for piece in row)
+        text = " ".join(piece.text for piece in row if piece.text)
         return cls(row, text, row[0].left, row[-1].right, min(p.top for p in row), max(p.bottom for p in row))
 
 
@@ -91,7 +94,24 @@ def pieces_of(page: Any) -> list[Piece]:
         right, bottom = item.x + item.width, item.y + item.height
         place = item.x, right, item.y, bottom
         pieces.append(Piece(text, key_of(item.text), *place, turn, item.words, item.font_size))
-    return pieces
+    return _without_line_numbers(pieces)
+
+
+def _without_line_numbers(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces without the numbers that a draft has in front of its lines, one after the other down the page.
+
+    What tells them from those of a list is that sentences go on over them.
+    """
+    first = [line.pieces[0] for line in lines_of(downwards(pieces))]
+    numbered = [(piece, found) for piece in first if (found := _LINE_NUMBER.match(piece.text))]
+    steps = [int(after[1]) - int(before[1]) for (_, before), (_, after) in itertools.pairwise(numbered)]
+    rest = [line.text for line in lines_of(downwards(pieces)) if _LINE_NUMBER.match(line.text)]
+    goes_on = sum(_LINE_NUMBER.sub("", text)[:1].islower() for text in rest)
+    is_draft = len(numbered) >= max(_FEWEST_NUMBERS, len(first) / 2) and set(steps) == {1}
+    if not is_draft or goes_on < _GO_ON * len(numbered):
+        return list(pieces)
+    texts = {id(piece): piece.text[found.end() :] for piece, found in numbered}
+    return [replace(piece, text=texts.get(id(piece), piece.text)) for piece in pieces]
 
 
 def turn_of(item: Any) -> int:

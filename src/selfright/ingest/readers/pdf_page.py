@@ -30,6 +30,9 @@ _HEADING_LENGTH = 120
 _SAID = 0.9
 _THROUGH = 0.8  # of a block
 _NEAR = 6.0  # points
+_INDENT = 2.0
+_FEWEST_LETTERS = 3  # at the beginnings of lines of a block, to be signs
+_JAMO = frozenset("ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ")
 
 
 @dataclass(slots=True, eq=False)
@@ -69,12 +72,14 @@ def turn(page: Any) -> int:
 def parts(page: Any) -> Iterator[Part]:
     """The page's text, once each: its blocks in reading order, and behind them what stands in none of these."""
     blocks = [(block, _block_text(block)) for block in page.blocks or () if block.bbox]
-    own, others = _assign(pieces_of(page), blocks)
+    all_pieces = pieces_of(page)
+    own, others = _assign(all_pieces, blocks)
+    signs = _signs(all_pieces)
     rules = page.vector_graphics.lines if page.vector_graphics else ()
     filled_in = [field.rect for field in page.form_fields or () if field.rect and field.value]  # told of on their own
     for (block, said), pieces in zip(blocks, own, strict=True):
         if said and not (filled_in and pieces and all(any(map(piece.is_in, filled_in)) for piece in pieces)):
-            yield from _parts(block, said, pieces, rules)
+            yield from _parts(block, said, pieces, rules, signs)
     for _, run in itertools.groupby(sorted(others, key=lambda piece: piece.turn), lambda piece: piece.turn):
         left = list(run)
         top, bottom = min(piece.top for piece in left), max(piece.bottom for piece in left)
@@ -116,22 +121,27 @@ def _is_ruled(block: Any, pieces: Sequence[Piece], rules: Sequence[Any]) -> bool
     return 2 * sum(sum(cell.text != "" for cell in row) > 1 for row in rows) >= len(rows) > 1
 
 
-def _parts(block: Any, said: str, pieces: Sequence[Piece], rules: Sequence[Any]) -> Iterator[Part]:
+def _parts(
+    block: Any, said: str, pieces: Sequence[Piece], rules: Sequence[Any], signs: frozenset[str]
+) -> Iterator[Part]:
     top, bottom = block.bbox.y, block.bbox.y + block.bbox.height
     lines = lines_of(downwards(pieces))
     if lines and 2 * sum(_LEADERS.search(line.text) is not None for line in lines) >= len(lines):
         # The lines of a contents list, whatever it was taken for.
         yield from (Part("list", _LEADERS.sub(" … ", line.text), line.top, line.bottom, "- ") for line in lines)
     elif block.kind == "table" or (len(lines) > 1 and _is_ruled(block, pieces, rules)):
-        rows, columns = rows_and_columns(block, pieces, rules)
-        yield Part("table", "", top, bottom, rows=rows, columns=columns)
+        rows, columns, behind = rows_and_columns(block, pieces, rules)
+        end = behind[0].top if behind else bottom
+        yield Part("table", "", top, end, rows=rows, columns=columns)
+        if behind:
+            yield Part("paragraph", "\n".join(line.text for line in behind), end, bottom, lines=behind)
     elif block.kind in ("code", "grid_fallback") and len(block.lines or ()) > 1:
         yield Part("code", "\n".join(block.lines), top, bottom)
     else:
-        yield from _prose(block, said, lines_of(in_order(said, pieces)))
+        yield from _prose(block, said, lines_of(in_order(said, pieces)), signs)
 
 
-def _prose(block: Any, said: str, lines: Sequence[Line]) -> Iterator[Part]:
+def _prose(block: Any, said: str, lines: Sequence[Line], signs: frozenset[str]) -> Iterator[Part]:
     """A heading, a list item or a paragraph, and what paragraphs the library took for a part of it."""
     mark = (block.marker or "").strip()
     kind: BlockKind = "paragraph"
@@ -143,9 +153,42 @@ def _prose(block: Any, said: str, lines: Sequence[Line]) -> Iterator[Part]:
     if not lines:
         yield Part(kind, said.removeprefix(mark).strip(), block.bbox.y, block.bbox.y + block.bbox.height, prefix)
     for run in _runs(lines, kind == "list"):
-        text = "\n".join(line.text for line in run).removeprefix(mark).strip()
-        yield Part(kind, text, run[0].top, run[-1].bottom, prefix, run)
+        for n, inner in enumerate([run] if kind == "list" else _around_items(run, signs)):
+            if n:
+                kind, prefix, mark = "list", "- ", _sign(inner[0])
+            if inner:
+                text = "\n".join(line.text for line in inner).removeprefix(mark).strip()
+                yield Part(kind, text, inner[0].top, inner[-1].bottom, prefix, inner)
         kind, prefix, mark = "paragraph", "", ""
+
+
+def _around_items(lines: Sequence[Line], signs: frozenset[str]) -> list[Sequence[Line]]:
+    """The lines in front of the first item (none, or all of them), and those of each: a sign in front, others indented.
+
+    The library knows the usual signs; others, and the letters that a font of signs draws them with, are told by that.
+    """
+    letters = Counter(filter(str.isalnum, map(_sign, lines)))
+    signs |= {letter for letter, count in letters.items() if count >= _FEWEST_LETTERS}
+    begins = [n for n, line in enumerate(lines) if _sign(line) in signs]
+    behind = enumerate(lines[begins[0] :], begins[0]) if begins else ()
+    if not begins or any(n not in begins and line.left < lines[begins[0]].left + _INDENT for n, line in behind):
+        return [lines]
+    return [lines[: begins[0]], *(lines[n:end] for n, end in zip(begins, [*begins[1:], len(lines)], strict=True))]
+
+
+def _signs(pieces: Sequence[Piece]) -> frozenset[str]:
+    """The signs that several lines of a page have in front, at one place; letters are told within a block."""
+    found = Counter((_sign(line), round(line.left)) for line in lines_of(downwards(pieces)))
+    return frozenset(
+        sign for (sign, _), count in found.items() if sign and count > 1 and (sign in _JAMO or not sign.isalnum())
+    )
+
+
+def _sign(line: Line) -> str:
+    """A sign alone in front of a line; no digit."""
+    words = line.pieces[0].words
+    sign = words[0].text if words else ""
+    return sign if len(sign) == 1 and len(line.text) > 1 and not sign.isdecimal() else ""
 
 
 def _runs(lines: Sequence[Line], is_item: bool) -> Iterator[Sequence[Line]]:
