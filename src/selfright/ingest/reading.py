@@ -12,9 +12,9 @@ from selfright.ingest.files import SourceFile, readable_name
 
 _READERS = {
     **dict.fromkeys((".txt", ".md", ".markdown", ".mdx"), "markdown"),
-    **{".html": "html", ".htm": "html", ".pdf": "pdf", ".hwp": "hangul", ".hwpx": "hangul"},
+    **{".html": "html", ".htm": "html", ".pdf": "pdf", ".epub": "book", ".hwp": "hangul", ".hwpx": "hangul"},
     **{".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json"},
-    **dict.fromkeys((".docx", ".docm", ".doc", ".rtf", ".odt", ".epub"), "office"),
+    **dict.fromkeys((".docx", ".docm", ".doc", ".rtf", ".odt"), "office"),
     **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppt", ".odp"), "office"),
     **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "office"),
 }

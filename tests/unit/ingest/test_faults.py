@@ -14,7 +14,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.readers import packed
 from tests.support.mutating import TEXT_PARTS, mutated
-from tests.support.office import hwpx, odt
+from tests.support.office import hwpx, odt, zipped
 from tests.support.ooxml import docx, grid, levels, lists, p, pptx, shape, sheet, style, table, xlsx
 
 ODT = (
@@ -33,7 +33,7 @@ FILES = {
         p("Guide", style="H1")
         + "".join(p(f"step {n}", numbered=(1 + n % 2, n % 3)) for n in range(9))
         + table(("구역|down", "소포|2"), ("|v", "소형", "대형"), ("북부", "4", "9")),
-        styles=style("H1", shown="heading 1", based="H1"),
+        styles=style("H1", shown="heading 1"),
         numbering=levels(("decimal", "%1."), ("ganada", "%1.%2"), ("upperRoman", "%3")) + lists(0, 0, restart=(2,)),
         footnotes=f'<w:footnote w:id="2">{p("Note.")}</w:footnote>',
         pages={"header1": p("QMS-4417")},
@@ -54,6 +54,36 @@ FILES = {
     "a.json": json.dumps([{"name": "a", "of": [{"b": [1, "값"]}]}, {"question": "c", "answer": "d"}]).encode(),
     "a.csv": '"sep=;"\na;b\n"1";2,5\n\nc;d\n값;"4\n5"\n'.encode(),
 }
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_without_a_fault_each_of_them_is_read(
+    read_file: Callable[..., list[Document | UnreadableFile]], name: str
+) -> None:
+    assert isinstance(read_file(name, FILES[name])[0], Document)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("a.docx", "word/header1.xml"),
+        ("a.docx", "word/numbering.xml"),
+        ("a.docx", "word/footnotes.xml"),
+        ("a.docx", "word/styles.xml"),
+        ("a.xlsx", "xl/styles.xml"),
+        ("a.hwpx", "Contents/section0.xml"),
+    ],
+)
+def test_a_part_that_is_missing_is_named(
+    read_file: Callable[..., list[Document | UnreadableFile]], name: str, part: str
+) -> None:
+    with zipfile.ZipFile(io.BytesIO(FILES[name])) as archive:
+        parts = {of: archive.read(of).decode() for of in archive.namelist() if of != part}
+    if name == "a.hwpx":
+        parts["Contents/section1.xml"] = parts["Contents/header.xml"]
+        parts["Contents/content.hpf"] = '<p><item href="Contents/section0.xml"/></p>'
+    with pytest.raises(UnreadableFile, match=f"its part {part} is missing"):
+        read_file(name, zipped(parts))
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -63,6 +63,7 @@ def test_text_is_stored_exactly_as_given(tmp_path_factory: pytest.TempPathFactor
         ('{"text": "t", "_id": "\\udc00"}', "surrogate"),
         ('{"text": "t", "metadata": 3}', "'metadata', but it is a int"),
         ("1" * 5_000, "not JSON"),
+        ('{"text": "one", "text": "two"}', "an object has 'text' twice"),
     ],
 )
 def test_a_bad_row_is_named_by_its_line_and_the_rest_goes_on(read_file: Read, row: str, why: str) -> None:

@@ -205,17 +205,65 @@ def test_a_cell_that_is_said_to_be_repeated_a_million_times(read_one: ReadOne) -
     assert text.endswith("|b|c|")
 
 
-def test_a_book(read_one: ReadOne) -> None:
-    body = "<h1><img src='a.png' alt='책'/></h1><h1>1장</h1><p>밸브가 열린다.</p>"  # the first one says nothing
-    chapter = f"<html xmlns='http://www.w3.org/1999/xhtml'><body>{body}</body></html>"
-    content = zipped(
+def book(*chapters: str, of: int = 0, **more: str) -> bytes:
+    """A book of these chapters; its list names ``of`` where it names more than there are."""
+    numbers = range(of or len(chapters))
+    listed = "".join(f"<item id='i{n}' href='c%20{n}.xhtml' media-type='application/xhtml+xml'/>" for n in numbers)
+    spine = "".join(f"<itemref idref='i{n}'/>" for n in numbers)
+    return zipped(
         {
             "mimetype": "application/epub+zip",
-            "META-INF/container.xml": "<c><rootfiles><rootfile full-path='b.opf'/></rootfiles></c>",
-            "b.opf": "<p><metadata><title>책</title></metadata><manifest><item id='a' href='a.xhtml' "
-            "media-type='application/xhtml+xml'/></manifest><spine><itemref idref='a'/></spine></p>",
-            "a.xhtml": chapter,
+            "META-INF/container.xml": "<c><rootfiles><rootfile full-path='o/b.opf'/></rootfiles></c>",
+            "o/b.opf": "<p><metadata><title>책</title></metadata>"
+            f"<manifest>{listed}</manifest><spine>{spine}</spine></p>",
+            **{f"o/c {n}.xhtml": chapter for n, chapter in enumerate(chapters)},
+            **more,
         }
     )
-    document = read_one("a.epub", content)
+
+
+def chapter(body: str) -> str:
+    return f"<html xmlns='http://www.w3.org/1999/xhtml'><head><title/></head><body>{body}</body></html>"
+
+
+def test_a_book(read_one: ReadOne) -> None:
+    body = "<h1><img src='a.png' alt='책'/></h1><h1>1장</h1><p>밸브가 열린다.</p>"  # the first one says nothing
+    document = read_one("a.epub", book(chapter(body)))
     assert (document.title, document.text) == ("책", "# 책\n\n# 1장\n\n밸브가 열린다.")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("<p>a&nbsp;b &mdash; c</p>", "a b — c"),
+        ("<p>first<br>second & third</p>", "first\nsecond & third"),
+        ("<p>first <b second</p><p>third", "third"),
+        ("<p>above</p><aside><p>a note</p></aside>", "above\n\na note"),
+    ],
+)
+def test_a_chapter_that_is_not_well_formed_is_read(read_one: ReadOne, body: str, said: str) -> None:
+    text = read_one("a.epub", book(chapter("<p>before</p>"), chapter(body), chapter("<p>behind</p>"))).text
+    assert said in text
+    assert text.startswith("# 책\n\nbefore\n\n")
+    assert text.endswith("\n\nbehind")
+
+
+LOCKS = {"META-INF/encryption.xml": "<e><CipherReference URI='o/c%200.xhtml'/></e>"}
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (book(chapter("<p>one</p>"), of=2), "the chapter o/c 1.xhtml is missing"),
+        (book("scrambled", **LOCKS), "protected by a password"),
+        (zipped({"a": "b"}), "no EPUB book"),
+    ],
+)
+def test_a_book_that_lacks_anything_is_named(read_one: ReadOne, content: bytes, why: str) -> None:
+    with pytest.raises(UnreadableFile, match=why):
+        read_one("a.epub", content)
+
+
+def test_rich_text_that_is_cut_off_is_named(read_one: ReadOne) -> None:
+    with pytest.raises(UnreadableFile, match="cut off: expected } at its end"):
+        read_one("a.rtf", rb"{\rtf1\ansi one\par two\par thr")

@@ -1,5 +1,6 @@
 """Workbooks: each value under its column as it is shown, and nothing that is hidden."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -227,3 +228,22 @@ def test_an_opendocument_workbook(read_file: Read) -> None:
         ("a.ods:C", "|a|b|\n|---|---|\n|1|2|"),
     ]
     assert isinstance(found[-1], UnreadableFile)
+
+
+def test_a_row_at_the_end_of_a_sheet_costs_no_more_than_others(read_one: ReadOne) -> None:
+    rows = [["part", "price"], ["pump", "9"], ["fan", "4"], ["", "5"]]
+    content = xlsx({"A": sheet(rows, merged=["A3:A4"])})
+    for n, to in ((4, 1_048_576), (3, 1_048_575)):
+        content = changed(content, "xl/worksheets/sheet1.xml", f'<row r="{n}"', f'<row r="{to}"')
+    content = changed(content, "xl/worksheets/sheet1.xml", "A3:A4", "A1048575:A1048576")
+    begun = time.process_time()
+    text = read_one("a.xlsx", content).text
+    assert time.process_time() - begun < 0.5
+    assert text == "|part|price|\n|---|---|\n|pump|9|\n\n|fan|4|\n|---|---|\n|fan|5|"
+
+
+@pytest.mark.parametrize("number", ["0", "3", "1048577", "99999999999", "x"])
+def test_rows_that_are_not_numbered_in_order_are_named(read_one: ReadOne, number: str) -> None:
+    content = xlsx({"A": sheet([["part", "price"], ["pump", "9"]])})
+    with pytest.raises(UnreadableFile, match="expected rows with ascending numbers"):
+        read_one("a.xlsx", changed(content, "xl/worksheets/sheet1.xml", '<row r="1"', f'<row r="{number}"'))

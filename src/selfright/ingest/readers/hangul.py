@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _KIND = ("Hangul document", ".hwpx")
 _HWP, _HWPX = "application/x-hwp", "application/hwp+zip"
 _SECTION = re.compile(r"Contents/section(\d+)\.xml")
+_LISTED = re.compile(r"(?:^|/)section(\d+)\.xml$")
 _OUTLINE = re.compile(r"(?:개요|outline)\s*(\d+)", re.IGNORECASE)
 _TITLE_STYLES = ("제목", "title")
 _HEADING_LENGTH = 200
@@ -50,6 +51,13 @@ def _read_newer(file: SourceFile) -> Document:
             )
             styles = _styles(header)
             sections = sorted((int(found[1]), name) for name in names if (found := _SECTION.fullmatch(name)))
+            listed = (
+                f"Contents/section{found[1]}.xml"
+                for of in package.iter()
+                if (found := _LISTED.search(of.get("href") or ""))
+            )
+            if missing := [name for name in listed if name not in names]:
+                raise ValueError(f"its part {missing[0]} is missing")
             roots = [packed.parse_xml(parts.read(name)) for _, name in sections]
             _mark_shaded(header, roots)
             text = markup.join_blocks(block for root in roots for block in _blocks(root, styles))

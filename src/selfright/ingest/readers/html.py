@@ -53,6 +53,14 @@ def fragment_text(text: str) -> str:
         return text
 
 
+def chapter_text(text: str) -> str:
+    """A chapter of a book as Markdown, with what stands beside its text. Raises ``ValueError`` and ``LxmlError``."""
+    root = _parse(text)
+    for element in root.iter("aside", "header", "footer"):
+        element.tag = "div"
+    return markup.join_blocks(_blocks(root))
+
+
 def _parse(text: str) -> HtmlElement:
     """The tree without what is not seen. Raises ``ValueError`` and ``LxmlError``."""
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, no_network=True)

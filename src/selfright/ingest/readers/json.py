@@ -63,7 +63,7 @@ def _read_whole(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     if holds_more(text, _MOST_VALUES):
         raise file.refuse(f"more than {_MOST_VALUES:,} values; bring its texts as JSON Lines")
     try:
-        data = json.loads(text, object_hook=_with_records)
+        data = json.loads(text, object_pairs_hook=lambda pairs: _with_records(_named_once(pairs)))
     except RecursionError as error:
         raise file.refuse("nested too deeply to be read as documents; flatten it") from error
     except ValueError as error:
@@ -82,6 +82,14 @@ def _read_whole(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     if text or long is None:
         given = data.get("title") if isinstance(data, dict) else None
         yield file.document(text, plain(given) if isinstance(given, str) else "", _MEDIA_TYPE)
+
+
+def _named_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        name = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))
+        raise ValueError(f"an object has '{name[:_LABEL_LENGTH]}' twice")
+    return value
 
 
 def _with_records(value: dict[str, Any]) -> Any:
@@ -257,7 +265,7 @@ def _parse(line: bytes) -> Any:
             return BadRow("neither UTF-8 nor Korean code page 949; save the file as UTF-8")
         text = line.decode("cp949")
     try:
-        return BadRow(TOO_MANY) if holds_more(text, MOST_VALUES) else json.loads(text)
+        return BadRow(TOO_MANY) if holds_more(text, MOST_VALUES) else json.loads(text, object_pairs_hook=_named_once)
     except RecursionError:
         return BadRow("nested too deeply to be a document")
     except ValueError as error:

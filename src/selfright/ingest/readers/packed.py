@@ -14,6 +14,7 @@ from selfright.ingest.files import SourceFile
 _PARTS = 10_000
 _XML_SHARE = 4
 _XML = (".xml", ".rels", ".hpf")
+_GROWS = (*_XML, ".xhtml", ".html", ".htm")
 OLD = b"\xd0\xcf\x11\xe0"
 """How the container of Office 97 begins, in which files with a password are, too."""
 
@@ -38,7 +39,7 @@ def archive_of(file: SourceFile, kind: Kind) -> io.BytesIO:
         is_old = archive.getvalue().startswith(OLD)
         raise unreadable(file, kind, "of an older format, or protected?" if is_old else error) from error
     size = sum(part.file_size for part in parts)
-    xml = sum(part.file_size for part in parts if part.filename.lower().endswith(_XML))
+    xml = sum(part.file_size for part in parts if part.filename.lower().endswith(_GROWS))
     limit = file.limits.unpacked_bytes
     if len(parts) > _PARTS or size > limit or xml > limit / _XML_SHARE:
         raise file.refuse(f"unpacks to {size:,} bytes in {len(parts):,} parts, which is too much; split the document")
@@ -60,13 +61,15 @@ _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)")
 _NOT_READ = re.compile(
     r"(docProps|customXml|customUI|_xmlsignatures)/|(meta|settings)\.xml|.*(Configurations2|drawings)/"
 )
+# What a file may refer to and not have, its text being whole: pictures, themes, settings of printers.
+_NEEDED = frozenset(("styles", "numbering", "header", "footer", "footnotes", "endnotes", "sharedStrings", "notesSlide"))
 _RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
 def parts_of(archive: io.BytesIO) -> dict[str, _Element]:
     """The XML parts that may hold text, by name, in the usual namespaces.
 
-    Raises ``Locked``, ``ValueError`` with the name of a part that is no XML, and what ``zipfile`` raises for damage.
+    Raises ``Locked``, ``ValueError`` with the name of a part that is no XML or missing, and what ``zipfile`` raises.
     """
     parts = {}
     with zipfile.ZipFile(archive) as packed:
@@ -80,6 +83,10 @@ def parts_of(archive: io.BytesIO) -> dict[str, _Element]:
                     )
                 except XMLSyntaxError as error:
                     raise ValueError(f"{name}: {error.msg}") from error
+    for of in (name for name in parts if name.endswith(".xml")):
+        missing = (part for _, kind, part in relations(parts, of) if kind in _NEEDED and part not in parts)
+        if (part := next(missing, None)) is not None:
+            raise ValueError(f"its part {part} is missing")
     return parts
 
 

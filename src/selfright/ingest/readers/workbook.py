@@ -2,8 +2,9 @@
 
 import datetime
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
-from itertools import takewhile
+from itertools import accumulate, pairwise, takewhile
 
 from lxml.etree import _Element
 
@@ -29,6 +30,10 @@ _TOKEN = re.compile(
     r"|(?P<part>y+|m+|d+|h+|s+|a{3,4})|(?P<other>.)",
     re.IGNORECASE,
 )
+_ROW_NUMBER = re.compile(r"\d+")
+_DIGITS = 8  # of a row's number; seven are used
+_LAST_ROW = 2**20
+_MOST_BLANK = 1_000  # rows one after the other
 _LAST_DAY = 2_958_466
 _SHOWN = {  # ``n`` minutes, ``i`` hours to twelve
     **{"y": "{0:%y}", "yy": "{0:%y}", "yyy": "{0:%Y}", "yyyy": "{0:%Y}"},
@@ -68,6 +73,7 @@ def change(parts: dict[str, _Element]) -> dict[str, int]:
         for line in sheet.iter(f"{_X}col", f"{_X}row"):
             if line.get("width") == "0" or line.get("ht") == "0":
                 line.set("hidden", "1")
+        _close_gaps(sheet)
         if dates:
             _write_dates(sheet, dates, general, since_1904)
         missing[name] = sum(map(_has_no_value, sheet.iter(_FORMULA)))
@@ -98,6 +104,36 @@ def _formats(styles: _Element) -> tuple[dict[str, str], str]:
     general = str(sum(1 for _ in cells.iterchildren(f"{_X}xf")))
     cells.append(cells.makeelement(f"{_X}xf", {"numFmtId": "0"}))
     return found, general
+
+
+def _close_gaps(sheet: _Element) -> None:
+    """Moves rows up that stand far below the others: the library holds each blank one in between.
+
+    Raises ``ValueError`` when the numbers are none of rows, or not in order: the library leaves some out then.
+    """
+    rows = [row for row in sheet.iter(f"{_X}row") if any(map(len, row))]
+    said = [row.get("r") or "" for row in rows]
+    if not all(said):
+        return  # they are counted
+    numbers = [int(number) if number.isdecimal() and len(number) < _DIGITS else 0 for number in said]
+    if not all(before < after <= _LAST_ROW for before, after in pairwise([0, *numbers])):
+        raise ValueError("expected rows with ascending numbers up to 1,048,576")
+    gaps = [max(0, after - before - _MOST_BLANK) for before, after in pairwise([0, *numbers])]
+    if not any(gaps):
+        return
+    shifts = [0, *accumulate(gaps)]
+
+    def move(place: re.Match[str]) -> str:
+        return str(int(place[0]) - shifts[bisect_right(numbers, int(place[0]))])
+
+    for row in rows:
+        for node in (row, *row.iterchildren(_CELL)):
+            if of := node.get("r"):
+                node.set("r", _ROW_NUMBER.sub(move, of))
+    for merged in sheet.iter(f"{_X}mergeCell"):
+        merged.set("ref", _ROW_NUMBER.sub(move, merged.get("ref") or ""))
+    for blank in [row for row in sheet.iter(f"{_X}row") if not any(map(len, row))]:
+        packed.remove(blank)
 
 
 def _write_dates(sheet: _Element, dates: Mapping[str, str], general: str, since_1904: bool) -> None:
