@@ -1,10 +1,11 @@
 """How well the offline roles know when they do not know: risk against coverage, per set.
 
-    python -m benchmarks.abstention --data DIR [--limit 500] [--sets squad2 clapnq] [--cache DIR]
+    python -m benchmarks.abstention --data DIR [--limit 500] [--sets squad2 clapnq] [--cache DIR] [--field DIR]
 
 Wrong is an answer without a gold string, or any answer to an unanswerable question. ``full`` answers everything; then
 answers are taken by the abstention model's probability, by the support it replaced, and by the best retrieval score.
 The area under the risk–coverage curve (AURC) is the mean risk over all coverages; "ideal" puts all right answers first.
+``--field`` has a folder of documents for each set ``field_…``, or ``desk_…`` (those that ``training.desk`` holds back).
 The sets the model was fitted on flatter here; ``measured`` in ``abstain.json`` has the held-out figures.
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from selfright.roles.abstain import load_model
 from selfright.roles.calibration.measures import Array, auc, aurc, calibration_error, risk_coverage
-from training.whole_turns import TASKS, Row, rows
+from training.whole_turns import DESK, FIELD, TASKS, Row, rows
 
 COLUMNS = (
     "set",
@@ -76,12 +77,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--limit", type=int, default=500)
-    parser.add_argument("--sets", nargs="+", choices=sorted(TASKS), default=["squad2", "clapnq"])
+    parser.add_argument("--sets", nargs="+", choices=sorted((*TASKS, *FIELD, *DESK)), default=["squad2", "clapnq"])
     parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
+    parser.add_argument("--field", type=Path)
     arguments = parser.parse_args()
     print(f"{COLUMNS[0]:16} {COLUMNS[1]:>8}" + "".join(f"{column:>8}" for column in COLUMNS[2:]))
     for name in arguments.sets:
-        found = rows(arguments.data, [name], arguments.limit, arguments.cache)
+        found = rows(arguments.data, [name], arguments.limit, arguments.cache, arguments.field)
         judged = [row for row in found if row.x is not None]
         print(line(name, judged))
         print(refusals(judged), f"; refused by the writer: {sum(row.refused for row in found)}", flush=True)

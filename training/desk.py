@@ -15,7 +15,19 @@ from training.documentation_rows import read_sections
 from training.pairs import read_rows
 
 QUESTIONS = Path(__file__).parent / "desk_questions"
-HELD = ("gov18f", "guide", "seafile_ko", "wallpaper")
+HELD = (
+    "gov18f",
+    "guide",
+    "helm",
+    "hexo_ko",
+    "monero",
+    "otel",
+    "scheduler_ko",
+    "seafile_ko",
+    "standards",
+    "toolkit_ko",
+    "wallpaper",
+)
 """Sets that no network learns from: the judges are fitted on them."""
 SOURCES = {
     "adguard_ko": (("AdguardTeam/KnowledgeBase", "ko", 60),),

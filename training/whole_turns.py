@@ -28,6 +28,7 @@ from selfright.roles.abstain import Grounds, signals
 from selfright.roles.evaluate.scoring import support
 from training.asked_sets import FIELD as QUESTIONS
 from training.asked_sets import FIELD_SETS
+from training.desk import HELD, pattern, questions_of
 from training.labelled import read_rows
 from training.reading_rows import learnt_questions
 
@@ -317,6 +318,7 @@ def _written(documents: Iterable[Mapping[str, str]], path: Path) -> Path:
 TASKS = {task.__name__: task for task in (squad2, clapnq, tydiqa, covidqa, covidqa_missing, korquad_missing)}
 SMALL = ("few_squad2", "few_clapnq")
 FIELD = tuple(f"field_{name}" for name in FIELD_SETS)
+DESK = tuple(f"desk_{name}" for name in HELD)
 TRAINED_ON = ("squad2", "clapnq", *SMALL, *FIELD)
 
 
@@ -334,17 +336,28 @@ def field_task(name: str, documents: Path) -> Task:
     return Task(name, documents / short, questions)
 
 
+def desk_task(name: str, documents: Path) -> Task:
+    """A set of ``training.desk`` (``desk_guide``), whose documents are in ``documents``."""
+    short = name.removeprefix("desk_")
+    questions = [
+        FieldQuestion(f"{short}/{at}", one.question, (pattern(one.answer),) if one.answer else (), one.document)
+        for at, one in enumerate(questions_of(short, documents))
+    ]
+    return Task(name, documents / short, questions)
+
+
 def rows(data: Path, names: Sequence[str], limit: int, cache: Path, documents: Path | None = None) -> list[Row]:
     """The rows of these tasks, kept as JSON in ``cache``; delete a file there after a role has changed. ``documents``
-    are those of the field sets."""
+    are those of the field sets, or of the desk sets."""
     found: list[Row] = []
     for name in names:
         path = cache / f"abstention-{name}-{limit}.json"
         if not path.exists():
-            if name in FIELD and documents is None:
+            if name in (*FIELD, *DESK) and documents is None:
                 raise SystemExit(f"the documents of {name} were expected; name their folder with --field")
             known = TASKS.get(name.removeprefix("few_"))
-            task = unseen(known(data), data) if known else field_task(name, documents or Path())
+            of_folder = desk_task if name in DESK else field_task
+            task = unseen(known(data), data) if known else of_folder(name, documents or Path())
             parts = few(task, limit) if name.startswith("few_") else [task]
             made = [asdict(row) for part in parts for row in asked(part, limit)]
             cache.mkdir(parents=True, exist_ok=True)
