@@ -24,6 +24,8 @@ _LEAD_IN = re.compile(r"(?:[:：]|다음과 같다\.?|다음과 같습니다\.?|
 _RULE = re.compile(r":?-+:?")  # a cell of the line between a table's head and its rows
 _CELL = re.compile(r"(?<!\\)\|")
 _EDGE = re.compile(r"^\||(?<!\\)\|$")
+_LINE = re.compile(r"\S.*")
+_LABELLED = re.compile(r"[^\s:：.!?。][^:：.!?。\n]{0,30}[:：]\s+\S")
 _LONGEST = 700
 _MOST = 400
 
@@ -82,6 +84,12 @@ def _pieces(strip: Strip) -> Iterator[AnswerUnit]:
         if block.kind == "heading":
             lead = None
             under = plain(visible(passage)[block.start : block.end])
+        elif block.kind == "paragraph" and (lines := _labelled_lines(visible(passage), block)):
+            lead = None
+            for first, last in lines:
+                if last > start and first < end:
+                    piece = _piece(strip, first, min(last, first + _LONGEST), "item", group=block.start)
+                    yield replace(piece, under=under)
         elif block.kind == "paragraph":
             lead = yield from _sentences(strip, block, start, end, under)
         elif block.end > start and block.start < end:
@@ -92,6 +100,18 @@ def _pieces(strip: Strip) -> Iterator[AnswerUnit]:
             leads = before_code and found and _LEAD_IN.search(visible(passage)[inside.start : inside.end])
             lead = found.pop() if leads else None
             yield from found
+
+
+def _labelled_lines(text: str, block: Block) -> list[tuple[int, int]]:
+    """The lines of a paragraph in which several stand one below the other, each after a label ("E07: …. …."): what
+    stands behind a label belongs together. None of another paragraph, and none of a question with its answer."""
+    lines = [line.span() for line in _LINE.finditer(text, block.start, block.end)]
+    labelled = len(lines) > 1 and all(_LABELLED.match(text, *line) for line in lines)
+    return lines if labelled and not any(_asks(text[slice(*line)]) for line in lines) else []
+
+
+def _asks(line: str) -> bool:
+    return line.rstrip().endswith(("?", "？"))
 
 
 def _sentences(

@@ -137,6 +137,27 @@ def test_a_table_gives_only_the_row_asked_for() -> None:
     assert draft.citations[0].text == "| E7 | sensor broken | call the service |"
 
 
+LINES = "E1: no water. Fill the kettle to the mark.\nE7: sensor broken. Unplug the kettle and call the service."
+
+
+@pytest.mark.parametrize("scorer", [UnitScorer(ANALYZER), SCORER, WITH_MEANING])
+def test_what_stands_behind_a_label_is_said_whole_and_no_other_codes(scorer: UnitScorer) -> None:
+    draft = write("what does e7 mean on the kettle", strip(passage(LINES, "e.txt", "Faults")), scorer=scorer)
+    assert "E7: sensor broken. Unplug the kettle and call the service. [1]" in draft.text
+    assert "E1" not in draft.text
+
+
+def test_a_question_with_its_answer_below_is_no_list_of_labels() -> None:
+    units = answer_units([strip(passage("Q: How often is it cleaned?\nA: Twice a year. Use acid.", "f.txt"))])
+    assert [unit.kind for unit in units] == ["sentence"] * len(units)
+
+
+def test_two_codes_that_are_asked_for_are_both_said() -> None:
+    draft = write("What do E1 and E7 mean?", strip(passage(LINES, "e.txt", "Faults")))
+    assert "E1: no water." in draft.text
+    assert "E7: sensor broken." in draft.text
+
+
 def test_a_cell_merged_over_columns_is_said_once() -> None:
     table = "| Fee | Fee | Spring | Summer |\n|---|---|---|---|\n| Boat | Boat | 14 | 14 |\n"
     table += "| Pier | Pier | closed until further notice | closed until further notice |"

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from selfright.domain.codes import codes_in, is_named
 from selfright.domain.passages import Hit
 from selfright.roles.answer_units import AnswerUnit
 from selfright.roles.generate.layout import NUMBERED
@@ -55,13 +56,24 @@ def candidates(
 
     ``hits`` are what the search brought, the best first.
     """
-    said = [piece for piece in pieces if _is_evidence(piece)]
+    said = _of_named_codes(question, [piece for piece in pieces if _is_evidence(piece)])
     whole, *each_part = scorer.judge_parts(question, said, hits)
     scored = [
         Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, word_stems(piece.text))
         for piece, judged, *of_piece in zip(said, whole, *each_part, strict=True)
     ]
     return [candidate for group in _groups(scored) for candidate in _entries(_named_rows(question, group))]
+
+
+def _of_named_codes(question: str, pieces: list[AnswerUnit]) -> list[AnswerUnit]:
+    """Without the pieces on other codes of the kinds that the question names, where any is on one of its own."""
+    asked = codes_in(question) | codes_in(question.upper())  # people type codes in small letters
+    own = [any(is_named(code, piece.text) for code in asked) for piece in pieces]
+    if not any(own):
+        return pieces
+    kinds = {code.family for code in asked}
+    others = [any(code.family in kinds for code in codes_in(piece.text)) for piece in pieces]
+    return [piece for piece, is_own, is_other in zip(pieces, own, others, strict=True) if is_own or not is_other]
 
 
 def _by_part(judged: ScoredPiece, of_parts: Sequence[ScoredPiece]) -> tuple[float, ...]:
