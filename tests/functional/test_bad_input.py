@@ -105,6 +105,8 @@ def test_questions_that_cannot_be_asked(cli: Cli, indexed: Path, arguments: tupl
         (("ask", "What?", "--set", "llm=gpt"), ("offline",)),
         (("ask", "What?", "--presett", "full"), ("--preset",)),
         (("ask",), ("QUESTION",)),
+        (("ask", "when", "do", "you", "open"), ("in quotes", "'selfright ask --help'")),
+        (("search", "opening", "hours"), ("in quotes",)),
         (("aks", "What?"), ("Did you mean 'ask'",)),
         (("search", "x", "-k", "0"), ("-k",)),
         (("ask", "What?", "--session", ""), ("name of a session", "1 to 200")),

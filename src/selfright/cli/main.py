@@ -90,6 +90,8 @@ def _error_message(error: Exception) -> tuple[str, int]:
             said = error.format_message().rstrip(".")
             # Click calls a number within bounds a range.
             said = said.replace("a valid integer range", "a whole number").replace("a valid float range", "a number")
+            if said.startswith("Got unexpected extra") and context and _takes_text(context.command):
+                said += ": put several words in quotes"
             return f"{said}{where}", 2
         case click.Abort():
             return "interrupted; what was committed before is kept", 130
@@ -99,6 +101,10 @@ def _error_message(error: Exception) -> tuple[str, int]:
             return f"{error.filename}: {error.strerror}; check that the path exists and may be used", 1
         case _:
             return f"{type(error).__name__}: {error} (run again with --debug for the whole story)", 1
+
+
+def _takes_text(command: click.Command) -> bool:
+    return any(one.name in ("question", "query") for one in command.params)
 
 
 def _say(message: str, code: int) -> int:
