@@ -238,6 +238,8 @@ _QUESTION = re.compile(r"[^.;!?。\n]*[?？][\s\"'”’)\]»]*;?")
 
 def beyond_questions(text: str) -> str:
     """What ``text`` says beside questions; all of it where it says nothing else."""
+    if "?" not in text and "？" not in text:  # else every sentence is looked through from each of its letters on
+        return text
     rest = _QUESTION.sub(" ", text)
     return rest if rest.strip(" ;:") else text
 
