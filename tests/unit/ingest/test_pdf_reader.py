@@ -426,15 +426,13 @@ def test_the_totals_of_an_invoice_without_rules_are_rows_of_their_own(read_one: 
     assert [tuple(row.values()) for row in rows] == INVOICE[1:]
 
 
-@pytest.mark.parametrize(
-    "caption", [["Table 1: Depth and berths of the ports."], ["Table 1: Depth of the ports,", "2024."]]
-)
-def test_a_caption_below_a_table_without_rules_is_no_row(read_one: ReadOne, caption: list[str]) -> None:
+def test_a_caption_below_a_table_without_rules_is_no_row(read_one: ReadOne) -> None:
     rows = [["Port", "Depth", "Berths"], ["Ostend", "8 m", "4"], ["Bremen", "11 m", "9"]]
-    text = read_one("c.pdf", pdf(both(grid(rows, rules=""), lines(*caption, x=60, y=635), lines(SENTENCE, y=560)))).text
+    caption = "Table 1: Depth and berths of the ports."
+    text = read_one("c.pdf", pdf(both(grid(rows, rules=""), lines(caption, x=60, y=635), lines(SENTENCE, y=560)))).text
     (found,) = tables(text)
     assert [list(row.values()) for row in found] == rows[1:]
-    assert " ".join(caption) in text.split("\n\n")
+    assert caption in text.split("\n\n")
 
 
 @pytest.mark.parametrize("sign", ["※", "ㅇ", "g"])  # the last one as a font of signs has it
