@@ -104,14 +104,9 @@ def _pieces(strip: Strip) -> Iterator[AnswerUnit]:
 
 def _labelled_lines(text: str, block: Block) -> list[tuple[int, int]]:
     """The lines of a paragraph in which several stand one below the other, each after a label ("E07: …. …."): what
-    stands behind a label belongs together. None of another paragraph, and none of a question with its answer."""
+    stands behind a label belongs together. None of another paragraph."""
     lines = [line.span() for line in _LINE.finditer(text, block.start, block.end)]
-    labelled = len(lines) > 1 and all(_LABELLED.match(text, *line) for line in lines)
-    return lines if labelled and not any(_asks(text[slice(*line)]) for line in lines) else []
-
-
-def _asks(line: str) -> bool:
-    return line.rstrip().endswith(("?", "？"))
+    return lines if len(lines) > 1 and all(_LABELLED.match(text, *line) for line in lines) else []
 
 
 def _sentences(

@@ -87,9 +87,9 @@ Refusal = Callable[[], Refused]
 
 
 class Shares:
-    """So ``most`` of something for all keys together and ``each`` for one, so that there is room for others.
+    """Divides ``most`` of something among keys; one may hold ``each``, so that there is room for others.
 
-    The user of this machine may have all. ``own`` is what a key is told that has its share, ``full`` everybody.
+    The user of this machine may hold all. A key that has its share gets the error ``own``, any other ``full``.
     """
 
     def __init__(self, most: float, each: float, own: Refusal, full: Refusal | None = None) -> None:

@@ -18,7 +18,7 @@ from selfright.domain.text import language_of
 from selfright.models.encoder import E5
 from selfright.models.reader import PairViews, load_net
 from selfright.roles.answer_units import AnswerUnit, answer_units
-from selfright.roles.generate.candidates import Candidate, choose_answer
+from selfright.roles.generate.candidates import Candidate, candidates, choose_answer
 from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.reading import QuestionFeatures
@@ -137,25 +137,31 @@ def test_a_table_gives_only_the_row_asked_for() -> None:
     assert draft.citations[0].text == "| E7 | sensor broken | call the service |"
 
 
-LINES = "E1: no water. Fill the kettle to the mark.\nE7: sensor broken. Unplug the kettle and call the service."
+LINES = "E01: no water. Fill the kettle to the mark.\nE07: sensor broken. Unplug the kettle and call the service."
 
 
 @pytest.mark.parametrize("scorer", [UnitScorer(ANALYZER), SCORER, WITH_MEANING])
-def test_what_stands_behind_a_label_is_said_whole_and_no_other_codes(scorer: UnitScorer) -> None:
-    draft = write("what does e7 mean on the kettle", strip(passage(LINES, "e.txt", "Faults")), scorer=scorer)
-    assert "E7: sensor broken. Unplug the kettle and call the service. [1]" in draft.text
-    assert "E1" not in draft.text
+def test_what_stands_behind_a_label_is_said_whole(scorer: UnitScorer) -> None:
+    draft = write("what does e07 mean on the kettle", strip(passage(LINES, "e.txt", "Faults")), scorer=scorer)
+    assert draft.text == "E07: sensor broken. Unplug the kettle and call the service. [1]"
 
 
-def test_a_question_with_its_answer_below_is_no_list_of_labels() -> None:
-    units = answer_units([strip(passage("Q: How often is it cleaned?\nA: Twice a year. Use acid.", "f.txt"))])
-    assert [unit.kind for unit in units] == ["sentence"] * len(units)
-
-
-def test_two_codes_that_are_asked_for_are_both_said() -> None:
-    draft = write("What do E1 and E7 mean?", strip(passage(LINES, "e.txt", "Faults")))
-    assert "E1: no water." in draft.text
-    assert "E7: sensor broken." in draft.text
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What does E07 mean?", ["E07", ""]),
+        ("what does e07 mean", ["E07", ""]),
+        ("What do E01 and E07 mean?", ["E01", "E07", ""]),
+        ("What does E05 mean?", ["E01", "E07", ""]),
+        ("What does the sensor mean?", ["E01", "E07", ""]),
+    ],
+)
+def test_what_names_other_codes_is_no_candidate_beside_what_names_those_asked_for(
+    question: str, expected: list[str]
+) -> None:
+    said = "E01 means that there is no water. Error E07 means a broken sensor. The kettle shows what an error means."
+    found = candidates(question, answer_units([strip(passage(said, "e.txt"))]), UnitScorer(ANALYZER))
+    assert [next((code for code in ("E01", "E07") if code in one.pieces[0].text), "") for one in found] == expected
 
 
 def test_a_cell_merged_over_columns_is_said_once() -> None:
