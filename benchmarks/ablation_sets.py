@@ -60,8 +60,9 @@ def main() -> int:
         run = options.work / name / "run"
         given = {"index": index, "out": run, "limit": options.limit, "workers": options.workers}
         command = [part for key, value in given.items() for part in (f"--{key}", str(value))]
-        program = "from selfright.cli.main import run; run()"
-        subprocess.run([sys.executable, "-c", program, "ablate", str(questions), *command, "--no-texts"], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "selfright", "ablate", str(questions), *command, "--no-texts"], check=True
+        )
         published(run, options.out / name)
     return 0
 

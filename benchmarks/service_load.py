@@ -52,7 +52,6 @@ QUESTIONS = (
     "What does compaction do?",
 )
 DOCUMENTS = Path("src/selfright/demo/documents/fxstore/en")
-SERVE = "from selfright.cli.main import run; run()"
 
 
 @dataclass
@@ -393,7 +392,7 @@ def _serving(folder: Path, model: str, options: argparse.Namespace) -> Iterator[
         "OPENAI_API_KEY": "none",
     }
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVE, "serve", "--port", "0", "--workers", str(options.workers)],
+        [sys.executable, "-m", "selfright", "serve", "--port", "0", "--workers", str(options.workers)],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, **variables},

@@ -128,7 +128,7 @@ def test_a_place_where_nothing_can_be_written(cli: Cli, documents: Path, tmp_pat
 
 
 def test_a_question_from_a_shell_without_utf_8(indexed: Path) -> None:
-    program = [sys.executable, "-c", "from selfright.cli.main import run; run()"]
+    program = [sys.executable, "-m", "selfright"]
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = subprocess.run(
         [*program, "ask", "무적은 몇 번 울리나요?", "--index", str(indexed)],

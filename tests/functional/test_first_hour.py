@@ -16,7 +16,6 @@ from selfright.ingest.reading import SUFFIXES
 from tests.functional.conftest import Cli
 from tests.support.office import hwpx, odt, pdf_of
 
-_PROGRAM = "from selfright.cli.main import run; run()"
 _QUESTIONS = [
     ("At how many bar does the relief valve open?", "seven bar", "valve.md"),
     ("How often is the bilge pump serviced?", "ninety days", "pump.html"),
@@ -139,7 +138,7 @@ def _look_at_the_page(index: Path, tmp_path: Path) -> None:
     log = tmp_path / "page.log"
     with log.open("w") as err:
         page = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, "ui", "--index", str(index)], stderr=err, env=dict(os.environ)
+            [sys.executable, "-m", "selfright", "ui", "--index", str(index)], stderr=err, env=dict(os.environ)
         )
         try:
             until = time.monotonic() + 120

@@ -48,10 +48,11 @@ async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
 
 def over_stdio(folder: Path, work: Callable[[Client], Awaitable[None]], more: Mapping[str, object] = {}) -> None:
     write_index(folder)
-    program = "from selfright.cli.main import run; run()"
     options = ["--index", str(folder / "index"), "--set", "embedder=none", "--set", f"home={folder / 'home'}"]
     options += [part for name, value in more.items() for part in ("--set", f"{name}={value}")]
-    server = StdioServerParameters(command=sys.executable, args=["-c", program, "mcp", *options], env=dict(os.environ))
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "selfright", "mcp", *options], env=dict(os.environ)
+    )
 
     async def run() -> None:
         async with Client(server) as client:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from tests.functional.conftest import Cli
 
-_PROGRAM = "from selfright.cli.main import run; run()"
 _WORDS = ("--set", "embedder=none")
 
 
@@ -69,7 +68,7 @@ def test_an_emptied_folder_is_asked_about(cli: Cli, tmp_path: Path) -> None:
 
 def test_watching_follows_edits(cli: Cli, tmp_path: Path) -> None:
     docs, index = folder(tmp_path / "docs"), tmp_path / "index"
-    command = [sys.executable, "-c", _PROGRAM, "index", "sync", docs, "--index", index, *_WORDS]
+    command = [sys.executable, "-m", "selfright", "index", "sync", docs, "--index", index, *_WORDS]
     log = tmp_path / "log"
     with log.open("w") as out:
         watching = subprocess.Popen([*command, "--watch", "--json"], stdout=out)

@@ -102,7 +102,7 @@ class Started:
 def started(*arguments: object, environment: Mapping[str, str]) -> Iterator[Started]:
     """``selfright ui`` with these arguments, once its page can be opened."""
     process = subprocess.Popen(
-        [sys.executable, "-c", "from selfright.cli.main import run; run()", "ui", *map(str, arguments)],
+        [sys.executable, "-m", "selfright", "ui", *map(str, arguments)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

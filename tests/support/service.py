@@ -117,11 +117,10 @@ class Spawned:
 @contextmanager
 def spawned(*arguments: object, environment: Mapping[str, str] | None = None) -> Iterator[Spawned]:
     """``selfright serve --port 0`` with these arguments, once it listens; killed in the end if it still runs."""
-    program = "from selfright.cli.main import run; run()"
     variables = {**os.environ, **(environment or {})}
     Path(variables["SELFRIGHT_HOME"]).mkdir(parents=True, exist_ok=True)
     process = subprocess.Popen(
-        [sys.executable, "-c", program, "serve", "--port", "0", *map(str, arguments)],
+        [sys.executable, "-m", "selfright", "serve", "--port", "0", *map(str, arguments)],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stdin=subprocess.DEVNULL,
