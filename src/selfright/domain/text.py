@@ -49,6 +49,8 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|Sr|Jr|St|vs|etc|e\.g|i\.e|cf|al|Fig|Figs|Eq|No|Nos|vol|pp|ca|approx|resp|Inc|Ltd|Co"
     r"|Corp|Dept|U\.S|U\.K|a\.m|p\.m|Ph\.D|M\.D|min|max|avg|sp|spp|subsp|var)|\b[A-Z])\.$"
 )
+LEAD_IN = re.compile(r"(?:[:：]|다음과 같다\.?|다음과 같습니다\.?|as follows\.?)[*_\s]*$")
+_CLOSES = re.compile(r"[.,;!?…。，；！？]\W*$")
 _WRAPPED_LINE = 60
 _LONGEST_HEAD = 2_000
 MAX_NAME = 200
@@ -90,11 +92,12 @@ def has_hangul(text: str) -> bool:
 def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]:
     """Headings, paragraphs, lists, tables and fenced code of ``text[start:end]``, in order, without blank space.
 
-    Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it. A
-    question on a line of its own, with an answer below it, is a heading.
+    Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it. Short
+    lines right below one that ends with a colon are a list. A question on a line of its own, with an answer below it,
+    is a heading.
     """
     end = len(text) if end is None else end
-    found = _marked_blocks(text, start, end)
+    found = (part for block in _marked_blocks(text, start, end) for part in _unmarked_list(text, block))
     if not any(mark in text for mark in _QUESTION_MARKS) and not text.startswith(("Q", "질문")):
         yield from found
         return
@@ -108,12 +111,46 @@ def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]
         yield before[0]
 
 
+def leads_in(text: str, block: Block, following: Block | None) -> bool:
+    """Whether the paragraph ``block`` introduces what follows it: it ends with a colon or the like, or is a short line
+    right above a list."""
+    said = text[block.start : block.end]
+    if block.kind != "paragraph" or LEAD_IN.search(said):
+        return block.kind == "paragraph"
+    return (
+        following is not None
+        and following.kind == "list"
+        and len(said) < _WRAPPED_LINE
+        and "\n" not in said
+        and text.count("\n", block.end, following.start) == 1
+        and not _CLOSES.search(said)
+    )
+
+
+def _unmarked_list(text: str, block: Block) -> Iterator[Block]:
+    """The block; of a paragraph of short lines below one that ends with a colon, that line and a list of the others."""
+    if block.kind == "paragraph" and text.count("\n", block.start, block.end) > 1:
+        (start, end), *lines = _lines(text, block.start, block.end)
+        if text[start:end].rstrip().endswith((":", "：")) and all(
+            b - a < _WRAPPED_LINE for a, b in [(start, end), *lines]
+        ):
+            yield Block("paragraph", start, start + len(text[start:end].rstrip()))
+            yield Block("list", lines[0][0] + _indent(text, *lines[0]), block.end)
+            return
+    yield block
+
+
+def _indent(text: str, start: int, end: int) -> int:
+    return end - start - len(text[start:end].lstrip())
+
+
 def list_entries(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Start and end of each item of a list, nested ones too; a line without a mark belongs to the item above it."""
+    """Start and end of each item of a list, nested ones too; a line without a mark belongs to the marked one above."""
     current: tuple[int, int] | None = None
+    marked = _ITEM.match(text, block.start, block.end) is not None
     for line in _LINE.finditer(text, block.start, block.end):
         start, end = line.span(1)
-        if current and not _ITEM.match(text, start, end):
+        if current and marked and not _ITEM.match(text, start, end):
             current = (current[0], end)
             continue
         if current:

@@ -13,19 +13,21 @@ from typing import Literal
 
 from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
-from selfright.domain.text import Block, blocks, has_hangul, list_entries, sentence_spans
+from selfright.domain.text import LEAD_IN, Block, blocks, has_hangul, leads_in, list_entries, sentence_spans
 from selfright.roles.questions import AnswerType, answer_type, answer_type_match
 from selfright.roles.visible_text import visible
 from selfright.roles.words import content_words
 
 UnitKind = Literal["sentence", "item", "row", "code"]
 
-_LEAD_IN = re.compile(r"(?:[:：]|다음과 같다\.?|다음과 같습니다\.?|as follows\.?)[*_\s]*$")
 _RULE = re.compile(r":?-+:?")  # a cell of the line between a table's head and its rows
 _CELL = re.compile(r"(?<!\\)\|")
 _EDGE = re.compile(r"^\||(?<!\\)\|$")
 _LINE = re.compile(r"\S.*")
 _LABELLED = re.compile(r"[^\s:：.!?。][^:：.!?。\n]{0,30}[:：]\s+\S")
+_QUESTION_MARK = re.compile(r"^(?:Q|Question|질문)[ \t]?\d{0,3}[ \t]?[.:)：][ \t]*")
+_ANSWER_MARK = re.compile(r"(?:A|Answer|답변?)[ \t]?\d{0,3}[ \t]?[.:)：][ \t]+")
+_WHOLE_ANSWER = 280  # characters of an answer below its question that is said whole
 _LONGEST = 700
 _MOST = 400
 
@@ -37,6 +39,7 @@ class AnswerUnit:
     ``lead`` introduces it (a list's lead-in sentence, ``lead_start`` its position); items and rows of one list or
     table share ``group``, which is its position in the document (-1 for sentences). ``before`` is the sentence
     that stands before it in the same paragraph; ``under``, of all pieces without one, the heading of their section.
+    ``leads``: it is a line that introduces the list right below it.
     """
 
     strip: Strip
@@ -49,6 +52,7 @@ class AnswerUnit:
     group: int = -1
     before: "AnswerUnit | None" = None
     under: str = ""
+    leads: bool = False
 
 
 def answer_units(strips: Iterable[Strip]) -> list[AnswerUnit]:
@@ -78,12 +82,16 @@ def _pieces(strip: Strip) -> Iterator[AnswerUnit]:
     passage = strip.passage
     start, end = strip.start - passage.start, strip.end - passage.start
     lead: AnswerUnit | None = None
-    under = ""
+    under, asks = "", False
     parts = list(blocks(visible(passage)))
     for block, following in zip_longest(parts, parts[1:]):
         if block.kind == "heading":
             lead = None
-            under = plain(visible(passage)[block.start : block.end])
+            under = _QUESTION_MARK.sub("", plain(visible(passage)[block.start : block.end]))
+        elif asks and _answers_whole(visible(passage), block, following):
+            mark = _ANSWER_MARK.match(visible(passage), block.start, block.end)
+            if block.end > start and block.start < end:
+                yield replace(_piece(strip, mark.end() if mark else block.start, block.end, "sentence"), under=under)
         elif block.kind == "paragraph" and (lines := _labelled_lines(visible(passage), block)):
             lead = None
             for first, last in lines:
@@ -91,15 +99,22 @@ def _pieces(strip: Strip) -> Iterator[AnswerUnit]:
                     piece = _piece(strip, first, min(last, first + _LONGEST), "item", group=block.start)
                     yield replace(piece, under=under)
         elif block.kind == "paragraph":
-            lead = yield from _sentences(strip, block, start, end, under)
+            lead = yield from _sentences(strip, block, start, end, under, leads_in(visible(passage), block, following))
         elif block.end > start and block.start < end:
             inside = Block(block.kind, max(block.start, start), min(block.end, end))
             found = [replace(piece, under=under) for piece in _READERS[block.kind](strip, block, inside, lead)]
             # The last item of a list introduces the code that stands in it.
             before_code = block.kind == "list" and following is not None and following.kind == "code"
-            leads = before_code and found and _LEAD_IN.search(visible(passage)[inside.start : inside.end])
+            leads = before_code and found and LEAD_IN.search(visible(passage)[inside.start : inside.end])
             lead = found.pop() if leads else None
             yield from found
+        asks = block.kind == "heading" and under.endswith(("?", "？"))
+
+
+def _answers_whole(text: str, block: Block, following: Block | None) -> bool:
+    """Whether what stands below a question is short, and all of the answer's prose."""
+    is_short = block.kind == "paragraph" and block.end - block.start <= _WHOLE_ANSWER
+    return is_short and not leads_in(text, block, following)
 
 
 def _labelled_lines(text: str, block: Block) -> list[tuple[int, int]]:
@@ -110,18 +125,19 @@ def _labelled_lines(text: str, block: Block) -> list[tuple[int, int]]:
 
 
 def _sentences(
-    strip: Strip, block: Block, start: int, end: int, under: str
+    strip: Strip, block: Block, start: int, end: int, under: str, leads: bool
 ) -> Generator[AnswerUnit, None, AnswerUnit | None]:
-    """Yields the sentences of a paragraph that lie in the strip; gives back its last one if it introduces a list."""
+    """Yields the sentences of a paragraph that lie in the strip, without those that end with a colon or the like;
+    gives back its last one if it ``leads`` in to what follows."""
     text = visible(strip.passage)
     before: AnswerUnit | None = None
     for first, last in sentence_spans(text, block.start, block.end):
         piece = _piece(strip, first, min(last, first + _LONGEST), "sentence", before=before)
         piece = piece if before else replace(piece, under=under)
         before = piece
-        if piece.text and last > start and first < end and not _LEAD_IN.search(text[first:last]):
-            yield piece
-    return before if before and _LEAD_IN.search(text[block.start : block.end]) else None
+        if piece.text and last > start and first < end and not LEAD_IN.search(text[first:last]):
+            yield replace(piece, leads=True) if leads and last == block.end else piece
+    return before if leads else None
 
 
 def _items(strip: Strip, block: Block, inside: Block, lead: AnswerUnit | None) -> Iterator[AnswerUnit]:
@@ -203,7 +219,7 @@ _SHORT_CELL = 20  # characters: a number may stand in two columns with reason
 
 
 # Kinds of things that can be told by their look.
-_VISIBLE = (AnswerType.NUMBER, AnswerType.TIME, AnswerType.VERSION, AnswerType.PERSON)
+VISIBLE = (AnswerType.NUMBER, AnswerType.TIME, AnswerType.VERSION, AnswerType.PERSON)
 _ASKING = re.compile(
     r"\b(?:who|whom|whose|which|what|when|where|why|how)\b"
     r"|누구|누가|무엇|무슨|어느|어떤|어디|언제|얼마|(?<![가-힣])(?:몇|왜)(?![가-힣])",
@@ -245,7 +261,7 @@ def statement_type(question: str, text: str, kind: UnitKind = "sentence") -> Sta
     asked = _read_question(question)
     said = beyond_questions(text)
     is_pair, text = said != text, said
-    visible = asked.kind in _VISIBLE or (asked.kind is AnswerType.PLACE and not has_hangul(text))
+    visible = asked.kind in VISIBLE or (asked.kind is AnswerType.PLACE and not has_hangul(text))
     quotes = _QUOTED.search(text) is not None
     asks = kind != "row" and not _interrogatives(text).isdisjoint(asked.interrogatives)
     if kind == "code" or asks or content_words(text) <= asked.words:

@@ -19,9 +19,9 @@ from selfright.domain.ports import ChatModel
 from selfright.domain.text import language_of
 from selfright.roles.model_calls import OUT_OF_REACH, STRIPS_SCHEMA, JudgingMode, complete_json
 from selfright.roles.prompting import strips_prompt
+from selfright.roles.relevant_units import units_for
 from selfright.roles.selection import UnitScorer
 from selfright.roles.strips import strip_spans
-from selfright.roles.titles import units_without_titles
 
 _LEAST_REMAINDER = 20
 # Passages that the grader gives less are not looked at. Strips keep 93 % of what answers questions of the field sets at
@@ -65,7 +65,7 @@ class OfflineRefiner:
         """All strips of the passages that may be relevant, with what speaks for them."""
         order = _rank_passages(hits, grading)
         relevant = [(passage, p) for passage, p in order if p is None or p >= IRRELEVANT] or order
-        pieces = units_without_titles(question, [Strip(p, p.start, p.end, p.text, 1.0) for p, _ in relevant])
+        pieces = units_for(question, [Strip(p, p.start, p.end, p.text, 1.0) for p, _ in relevant])
         judged = self._scorer.judge_parts(question, pieces, hits)
         best = [max((one.score for one in of_part), default=0.0) for of_part in judged]
         fits = not self._scorer.goes_by_words or any(one.coverage for one in judged[0])

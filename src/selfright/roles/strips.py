@@ -5,8 +5,9 @@ A strip is one to three sentences; tables, lists and code stay whole.
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
-from selfright.domain.text import Block, blocks, sentence_spans
+from selfright.domain.text import Block, blocks, leads_in, sentence_spans
 
 SHORT = 50
 LONG = 280
@@ -35,17 +36,18 @@ def strip_spans(text: str) -> list[Span]:
     strip with its neighbour.
     """
     pieces: list[tuple[Span, bool]] = []  # span, and whether it must go with the next one
-    for block in blocks(text):
+    parts = list(blocks(text))
+    for block, following in zip_longest(parts, parts[1:]):
         if block.kind == "heading":
             pieces.append(((block.start, block.end), True))
         elif block.kind == "paragraph":
-            pieces += _paragraph(text, block)
+            pieces += _paragraph(text, block, leads_in(text, block, following))
         else:
             pieces.append(((block.start, block.end), False))
     return _without_tiny(list(_join(pieces)))
 
 
-def _paragraph(text: str, block: Block) -> Iterator[tuple[Span, bool]]:
+def _paragraph(text: str, block: Block, leads: bool) -> Iterator[tuple[Span, bool]]:
     group: list[Span] = []
     for span in sentence_spans(text, block.start, block.end):
         if group and not _belongs(text, group, span):
@@ -54,7 +56,7 @@ def _paragraph(text: str, block: Block) -> Iterator[tuple[Span, bool]]:
         group.append(span)
     if group:
         start, end = group[0][0], group[-1][1]
-        yield (start, end), text[start:end].endswith((":", "：")) and end - start <= _LONGEST_LEAD_IN
+        yield (start, end), leads and end - start <= _LONGEST_LEAD_IN
 
 
 def _belongs(text: str, group: list[Span], span: Span) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.text import blocks, has_hangul, language_of, sentence_spans
+from selfright.domain.text import Block, blocks, has_hangul, language_of, leads_in, list_entries, sentence_spans
 
 
 def sentences(text: str) -> list[str]:
@@ -130,3 +130,34 @@ def test_a_question_above_its_answer_is_a_heading(name: str) -> None:
     found = list(blocks(text))
     assert [text[block.start : block.end] for block in found if block.kind == "heading"] == headings
     assert " ".join(text[block.start : block.end] for block in found).split() == text.split()
+
+
+def listed(text: str) -> list[list[str]]:
+    """Of each list the line that leads in to it, and its entries."""
+    parts = list(blocks(text))
+    return [
+        [text[above.start : above.end] if leads_in(text, above, block) else ""]
+        + [text[start:end] for start, end in list_entries(text, block)]
+        for above, block in zip([Block("heading", 0, 0), *parts], parts, strict=False)
+        if block.kind == "list"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Winter:\nMonday 10 to 19\nSunday closed", [["Winter:", "Monday 10 to 19", "Sunday closed"]]),
+        ("  요금:\n  어른 6천 원\n  어린이 3천 원\n\n끝", [["요금:", "어른 6천 원", "어린이 3천 원"]]),
+        ("Winter:\nMonday 10 to 19", []),  # one line below is no list
+        ("Winter:\nshort\n" + "so long that it is the beginning of wrapped prose, and not an entry", []),
+        ("Winter hours\nMonday 10 to 19\nSunday closed", []),
+        ("Version 3.2 (May)\n- Dark mode.\n- A crash.", [["Version 3.2 (May)", "- Dark mode.", "- A crash."]]),
+        ("Version 3.2 (May)\n\n- Dark mode.", [["", "- Dark mode."]]),
+        ("We were asked for this.\n- Dark mode.", [["", "- Dark mode."]]),
+        ("It was changed,\nas follows\n- Dark mode.", [["It was changed,\nas follows", "- Dark mode."]]),
+        ("One line\nand another\n- Dark mode.", [["", "- Dark mode."]]),
+        ("- one\n  more of it\n- two", [["", "- one\n  more of it", "- two"]]),
+    ],
+)
+def test_lines_and_lists_below_a_line_that_introduces_them(text: str, expected: list[list[str]]) -> None:
+    assert listed(text) == expected

@@ -22,6 +22,7 @@ from selfright.roles.generate.candidates import Candidate, candidates, choose_an
 from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.reading import QuestionFeatures
+from selfright.roles.relevant_units import units_for
 from selfright.roles.selection import CLOSER, VARIANTS, UnitScorer, load_model
 from selfright.roles.similarity import SentenceSimilarity
 from selfright.roles.trust import TrustFilter
@@ -160,8 +161,46 @@ def test_what_names_other_codes_is_no_candidate_beside_what_names_those_asked_fo
     question: str, expected: list[str]
 ) -> None:
     said = "E01 means that there is no water. Error E07 means a broken sensor. The kettle shows what an error means."
-    found = candidates(question, answer_units([strip(passage(said, "e.txt"))]), UnitScorer(ANALYZER))
+    found = candidates(question, units_for(question, [strip(passage(said, "e.txt"))]), UnitScorer(ANALYZER))
     assert [next((code for code in ("E01", "E07") if code in one.pieces[0].text), "") for one in found] == expected
+
+
+CHANGES = """Changes of Ridgeline
+
+Version 3.2.0 (2026-05-04)
+- Adds dark mode.
+- Fixes a crash when a folder is empty.
+
+Version 3.1.0 (2026-02-11)
+- Adds the import of calendars.
+- Passwords must have twelve characters.
+"""
+
+
+def test_rows_that_name_less_of_the_question_than_the_best_are_left_out() -> None:
+    table = "| ticket | price | locker |\n|---|---|---|\n| day | 8 euros | none |\n"
+    table += "| month | 60 euros | included |\n| quarter | 150 euros | included |\n| pupils | 40 euros | none |"
+    said = write(
+        "For which tickets is a locker included?", strip(passage(table, "t.md", "Tickets")), scorer=SCORER
+    ).text
+    assert [name for name in ("day", "month", "quarter", "pupils") if f"ticket: {name};" in said] == [
+        "month",
+        "quarter",
+    ]
+
+
+@pytest.mark.parametrize("scorer", [UnitScorer(ANALYZER), SCORER])
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What changed in 3.1.0?", ["Version 3.1.0 (2026-02-11)", "- Adds the import of calendars. [1]"]),
+        ("When was version 3.2.0 released?", ["Version 3.2.0 (2026-05-04) [1]"]),
+    ],
+)
+def test_a_line_above_a_list_is_said_with_it(scorer: UnitScorer, question: str, expected: list[str]) -> None:
+    said = write(question, strip(passage(CHANGES, "c.txt", "Changes")), scorer=scorer).text.splitlines()
+    assert said[: len(expected)] == expected
+    assert not any("3.2.0" in line and "3.1.0" in question for line in said)
 
 
 def test_a_cell_merged_over_columns_is_said_once() -> None:
@@ -224,7 +263,10 @@ def test_a_number_finds_the_row_whose_range_holds_it() -> None:
 
 @pytest.mark.parametrize(
     ("question", "expected"),
-    [("How much does delivery cost?", "It is 4 pounds."), ("How long is the warranty?", "Two years.")],
+    [
+        ("How much does delivery cost?", "It is 4 pounds. Orders above 50 pounds are free."),
+        ("How long is the warranty?", "Two years. Keep the receipt."),
+    ],
 )
 def test_a_heading_within_a_passage_says_what_its_section_answers(question: str, expected: str) -> None:
     text = (
@@ -233,7 +275,7 @@ def test_a_heading_within_a_passage_says_what_its_section_answers(question: str,
         "## How long is the warranty?\n\nTwo years. Keep the receipt."
     )
     faq = passage(text, "faq.md", "FAQ")
-    assert ask(question, [faq]).sentences[0].text == expected
+    assert ask(question, [faq]).sentences[0].text == f"{question} {expected}"
     answering = next(piece for piece in answer_units([strip(faq)]) if piece.text == expected)
     assert answering.under == question
     assert in_context(question, answering) == 1.0
@@ -303,9 +345,10 @@ def test_long_runs_of_a_tables_signs_are_read_at_once(line: str) -> None:
         ("| cloth | care |\n|-|-|\n| linen | cold |", {"cloth: linen; care: cold"}),
         ("```\nlinen\n```", {"```\nlinen\n```"}),
         ("These:\n\n- linen\n- wool", {"linen", "wool"}),
-        ("Linen is. So is wool.", {"Linen is."}),
+        ("Linen is. So is wool.", {"Linen is. So is wool."}),
+        ("A. Linen is.", {"Linen is."}),
     ],
-    ids=["list", "table", "code", "introduced list", "paragraph"],
+    ids=["list", "table", "code", "introduced list", "paragraph", "marked answer"],
 )
 def test_what_stands_under_a_heading_knows_it(body: str, inside: set[str]) -> None:
     faq = passage(f"## Before\n\nNothing.\n\n## What can be washed?\n\n{body}\n\n## After\n\nMore.", "faq.md", "FAQ")

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from selfright.domain.codes import codes_in, is_named
 from selfright.domain.passages import Hit
 from selfright.roles.answer_units import AnswerUnit
 from selfright.roles.generate.layout import NUMBERED
@@ -56,24 +55,13 @@ def candidates(
 
     ``hits`` are what the search brought, the best first.
     """
-    said = _of_named_codes(question, [piece for piece in pieces if _is_evidence(piece)])
+    said = [piece for piece in pieces if _is_evidence(piece)]
     whole, *each_part = scorer.judge_parts(question, said, hits)
     scored = [
         Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, word_stems(piece.text))
         for piece, judged, *of_piece in zip(said, whole, *each_part, strict=True)
     ]
     return [candidate for group in _groups(scored) for candidate in _entries(_named_rows(question, group))]
-
-
-def _of_named_codes(question: str, pieces: list[AnswerUnit]) -> list[AnswerUnit]:
-    """Without the pieces on other codes of the kinds that the question names, where any is on one of its own."""
-    asked = codes_in(question) | codes_in(question.upper())  # people type codes in small letters
-    own = [any(is_named(code, piece.text) for code in asked) for piece in pieces]
-    if not any(own):
-        return pieces
-    kinds = {code.family for code in asked}
-    others = [any(code.family in kinds for code in codes_in(piece.text)) for piece in pieces]
-    return [piece for piece, is_own, is_other in zip(pieces, own, others, strict=True) if is_own or not is_other]
 
 
 def _by_part(judged: ScoredPiece, of_parts: Sequence[ScoredPiece]) -> tuple[float, ...]:
@@ -116,11 +104,15 @@ def _codes(text: str) -> set[str]:
 
 
 def _entries(group: list[Candidate]) -> list[Candidate]:
-    """The entries of a list that answer together: those not far behind the best."""
+    """The entries of a list that answer together: those not far behind the best; rows that name as much of the question
+    as the best one does."""
     if len(group) == 1:
         return group
-    least = max(entry.score for entry in group) - (_ROW_MARGIN if group[0].pieces[0].kind == "row" else _ITEM_MARGIN)
-    near = sorted((entry for entry in group if entry.score >= least), key=lambda entry: -entry.score)
+    best, is_table = max(group, key=lambda entry: entry.score), group[0].pieces[0].kind == "row"
+    least = best.score - (_ROW_MARGIN if is_table else _ITEM_MARGIN)
+    said = best.coverage if is_table else 0.0
+    near = [entry for entry in group if entry.score >= least and entry.coverage >= said]
+    near.sort(key=lambda entry: -entry.score)
     chosen: list[Candidate] = []
     for entry in near[:_MOST_ITEMS]:
         length = sum(len(other.pieces[0].text) for other in chosen) + len(entry.pieces[0].text)
@@ -232,7 +224,16 @@ def _repeats(candidate: Candidate, chosen: Iterable[Candidate]) -> bool:
         document = other.pieces[0].strip.passage.document_id
         return SAME if candidate.pieces[0].strip.passage.document_id == document else SAME_ELSEWHERE
 
-    return any(overlap(candidate.words, other.words) > most(other) for other in chosen)
+    return any(
+        _introduces_one(candidate, other) or overlap(candidate.words, other.words) > most(other) for other in chosen
+    )
+
+
+def _introduces_one(one: Candidate, other: Candidate) -> bool:
+    """Whether one of them is the line above the list that the other is of, and which is said with that."""
+    first, second = one.pieces[0], other.pieces[0]
+    same = first.strip.passage.document_id == second.strip.passage.document_id
+    return same and (first.start == second.lead_start or second.start == first.lead_start)
 
 
 def overlap(words: frozenset[str], others: frozenset[str]) -> float:

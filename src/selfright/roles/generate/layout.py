@@ -39,6 +39,8 @@ def _layout_group(group: Sequence[AnswerUnit], topics: set[str]) -> list[str]:
     """How each piece of a group reads; the first one carries the lead-in. ``topics`` are those named before."""
     first = group[0]
     if first.kind == "sentence":
+        if first.under.endswith(("?", "？")):  # an answer may say little without its question ("Yes.")
+            return [f"{piece.under} {piece.text}" if piece is first else piece.text for piece in group]
         topic = _section(first)
         leads = topic not in topics and _names_more(topic, first.text)
         topics.add(topic)

@@ -17,10 +17,10 @@ from selfright.roles.answer_units import AnswerUnit, StatementType, statement_ty
 from selfright.roles.generate.candidates import Candidate, candidates, choose_answer, choose_summary
 from selfright.roles.generate.layout import draft_of
 from selfright.roles.generate.warnings import with_warnings
+from selfright.roles.relevant_units import units_for
 from selfright.roles.selection import UnitScorer
 from selfright.roles.summarize import first_asked
 from selfright.roles.talk import reply
-from selfright.roles.titles import units_without_titles
 
 _NOTHING: dict[Language, str] = {
     "en": "I found nothing in the documents that answers this question.",
@@ -83,7 +83,7 @@ class OfflineGenerator:
 
     def _write(self, request: GenerationRequest) -> Draft:
         language = request.language
-        pieces = units_without_titles(request.question, request.strips)
+        pieces = units_for(request.question, request.strips)
         telling = [piece for piece in pieces if piece.kind == "item" or _states(request.question, piece)]
         found = candidates(request.question, telling or pieces, self._scorer, request.hits)
         found = _in_one_language(found, language)

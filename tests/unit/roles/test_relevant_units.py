@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfright.roles.titles import units_without_titles
+from selfright.roles.relevant_units import units_for
 from tests.support.texts import passage, strip
 
 MINUTES = """# Minutes of the allotment committee
@@ -30,7 +30,7 @@ PLAIN = """별빛아파트 입주자대표회의 5월 회의록
 
 
 def told(question: str, text: str) -> list[str]:
-    return [piece.text for piece in units_without_titles(question, [strip(passage(text))])]
+    return [piece.text for piece in units_for(question, [strip(passage(text))])]
 
 
 def test_items_that_a_section_takes_up_are_no_answers() -> None:

@@ -1,16 +1,19 @@
-"""Units that only name something: the title of a document, items of an agenda that its sections take up, headings.
+"""The units that may answer a question: none that only names something, none about other codes than are asked for.
 
-A title shares many words with a question about its subject, and states nothing.
+A title, or an item of an agenda that a section takes up, shares many words with a question about its subject, and
+states nothing.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from selfright.domain.codes import codes_in, is_named
 from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.text import blocks
-from selfright.roles.answer_units import AnswerUnit, answer_units
+from selfright.roles.answer_units import VISIBLE, AnswerUnit, answer_units
+from selfright.roles.questions import answer_type, answer_type_match
 from selfright.roles.visible_text import visible
 from selfright.roles.words import content_words
 
@@ -22,20 +25,39 @@ _STATES = re.compile(r"(?:[다요음함됨임까죠]|것)$")
 _ASKS_FOR_TITLE = re.compile(r"\b(?:titles?|titled|headings?|named?|called)\b|제목|이름|명칭", re.IGNORECASE)
 
 
-def units_without_titles(question: str, strips: Sequence[Strip]) -> list[AnswerUnit]:
-    """The pieces of the strips without titles, unless the question asks for a title or for the list they stand in."""
-    pieces = answer_units(strips)
+def units_for(question: str, strips: Sequence[Strip]) -> list[AnswerUnit]:
+    """The units of the strips that may answer ``question``. Titles are left out unless the question asks for a title or
+    for the list they stand in; a line above a list unless it shows what is asked for (a date)."""
+    pieces = _of_named_codes(question, answer_units(strips))
     if _ASKS_FOR_TITLE.search(question):
         return pieces
     headings = {strip.passage.document_id: set[str]() for strip in strips}
     for strip in strips:
         headings[strip.passage.document_id].update(_headings(strip.passage))
-    asked = content_words(question)
+    asked, kind = content_words(question), answer_type(question)
 
     def tells(piece: AnswerUnit) -> bool:
+        if piece.leads and not (kind in VISIBLE and answer_type_match(kind, question, piece.text)):
+            return False
         return not asked.isdisjoint(_list(piece)) or not _is_title(piece, headings[piece.strip.passage.document_id])
 
     return [piece for piece in pieces if tells(piece)]
+
+
+def _of_named_codes(question: str, pieces: list[AnswerUnit]) -> list[AnswerUnit]:
+    """Without the pieces on other codes of the kinds that the question names, where any is on one of its own."""
+    asked = codes_in(question) | codes_in(question.upper())  # people type codes in small letters
+    own = [any(is_named(code, _said(piece)) for code in asked) for piece in pieces]
+    if not any(own):
+        return pieces
+    kinds = {code.family for code in asked}
+    others = [any(code.family in kinds for code in codes_in(_said(piece))) for piece in pieces]
+    return [piece for piece, is_own, is_other in zip(pieces, own, others, strict=True) if is_own or not is_other]
+
+
+def _said(piece: AnswerUnit) -> str:
+    """The piece after what introduces it."""
+    return f"{piece.lead} {piece.text}"
 
 
 def _list(piece: AnswerUnit) -> frozenset[str]:
