@@ -255,9 +255,11 @@ def beyond_questions(text: str) -> str:
     return rest if rest.strip(" ;:") else text
 
 
+@lru_cache(maxsize=1024)
 def statement_type(question: str, text: str, kind: UnitKind = "sentence") -> StatementType:
     """How ``text`` stands to ``question``. A question that it answers itself (a pair of question and answer in one row)
-    does not count, nor does a word that asks in a row: it is part of a column's name ("What to do")."""
+    does not count, nor does a word that asks in a row: it is part of a column's name ("What to do"). A pass asks this of
+    the same sentences before grading, after refinement and when it writes: the last 1,024 answers are kept."""
     asked = _read_question(question)
     said = beyond_questions(text)
     is_pair, text = said != text, said
