@@ -1,4 +1,4 @@
-"""Plain facts of Korean and English text that every package shares: the language, the blocks, where sentences end.
+"""Plain facts of Korean and English text that every package shares: the language, where sentences end.
 
 All positions are character offsets into the text that was given, so spans can be cut from it as they are.
 """
@@ -6,63 +6,24 @@ All positions are character offsets into the text that was given, so spans can b
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, overload
+from typing import overload
 
+from selfright.domain.blocks import SENTENCE_END, WRAPPED_LINE, Block, blocks, line_spans
 from selfright.domain.errors import UsageError
 from selfright.domain.passages import Language
-
-BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 
 _HANGUL = re.compile(r"[\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f]")
 _LATIN = re.compile(r"[A-Za-z]")
 _MARKUP = re.compile(r"```.*?```|`[^`\n]*`|https?://\S+", re.DOTALL)
-
-_HEADING = re.compile(r"#{1,6}\s+\S")
-_ITEM = re.compile(r"\s*(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
-_LINE = re.compile(r"[^\S\n]*(\S[^\n]*)")
-_ROW = re.compile(r"\s*\|.*\|\s*$")
-_RULED = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?")  # the line below the head of a table
-_FENCE = re.compile(r"\s*(?:```[^`\n]*$|~~~)")  # ```code``` within one line opens nothing
-_INDENTED = re.compile(r"(?:\s{2,}|\t)\S")
-
-# A line that asks, behind a mark or in bold type, or as one sentence alone.
-_MARKED_QUESTION = re.compile(
-    r"(?:\*\*|__)?(?:Q|Question|질문)[ \t]?\d{0,3}[ \t]?[.:)：](?:\*\*|__)?[ \t]*\S[^\n]{0,200}"
-    r"|(?:\*\*|__)[^\n]{1,200}[?？](?:\*\*|__)"
-)
-_PLAIN_QUESTION = re.compile(r"(?![#>|*+•·-]|\d+[.)]\s)[^\n]{1,150}[?？]")
-_MAY_MARK = frozenset("Q질*_")
-_QUESTION_MARKS = ("?", "？", "\nQ", "\n질문", "\n**Q", "\n**질문")
-
-# A terminator, closing quotes or brackets after it, then white space. CJK terminators need no white space.
-# The look-behind and the possessive repeats keep a long row of dots from being tried from each of them; that a set
-# comes first lets the search skip all other characters.
-_STOP = re.compile(
-    r"[.!?…。！？](?:(?<=[.!?…])(?<![.!?…]{2})[.!?…]*+[\"'”’)\]»]*+(?=\s|$)|(?<=[。！？])[。！？]*+[\"'”’)\]»]*+)"
-)
 _DATE = re.compile(r"(?<!\d)\d{4}\.[ \t]*\d{1,2}\.(?:[ \t]*\d{1,2}\.)?")  # 2008. 8. 25.
 _NUMBER_OF_ITEM = re.compile(r"(?:^|\n)\s*\d{1,3}$")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|Sr|Jr|St|vs|etc|e\.g|i\.e|cf|al|Fig|Figs|Eq|No|Nos|vol|pp|ca|approx|resp|Inc|Ltd|Co"
     r"|Corp|Dept|U\.S|U\.K|a\.m|p\.m|Ph\.D|M\.D|min|max|avg|sp|spp|subsp|var)|\b[A-Z])\.$"
 )
-LEAD_IN = re.compile(r"(?:[:：]|다음과 같다\.?|다음과 같습니다\.?|as follows\.?)[*_\s]*$")
-_CLOSES = re.compile(r"[.,;!?…。，；！？]\W*$")
-_WRAPPED_LINE = 60
-_LONGEST_HEAD = 2_000
 MAX_NAME = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A run of lines of one kind; ``end`` is past the last character that is not white space."""
-
-    kind: BlockKind
-    start: int
-    end: int
 
 
 def check_name(what: str, name: str) -> str:
@@ -87,141 +48,6 @@ def language_of(text: str) -> Language:
 def has_hangul(text: str) -> bool:
     """Whether any Hangul occurs, composed or as single jamo."""
     return not text.isascii() and _HANGUL.search(text) is not None
-
-
-def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]:
-    """Headings, paragraphs, lists, tables and fenced code of ``text[start:end]``, in order, without blank space.
-
-    Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it. Short
-    lines right below one that ends with a colon are a list. A question on a line of its own, with an answer below it,
-    is a heading.
-    """
-    end = len(text) if end is None else end
-    found = (part for block in _marked_blocks(text, start, end) for part in _unmarked_list(text, block))
-    if not any(mark in text for mark in _QUESTION_MARKS) and not text.startswith(("Q", "질문")):
-        yield from found
-        return
-    before: tuple[Block, bool] | None = None
-    for part, asks in (part for block in found for part in _parted(text, block)):
-        if before:
-            is_answered = before[1] and part.kind != "heading" and not asks
-            yield Block("heading", before[0].start, before[0].end) if is_answered else before[0]
-        before = part, asks
-    if before:
-        yield before[0]
-
-
-def leads_in(text: str, block: Block, following: Block | None) -> bool:
-    """Whether the paragraph ``block`` introduces what follows it: it ends with a colon or the like, or is a short line
-    right above a list."""
-    said = text[block.start : block.end]
-    if block.kind != "paragraph" or LEAD_IN.search(said):
-        return block.kind == "paragraph"
-    return (
-        following is not None
-        and following.kind == "list"
-        and len(said) < _WRAPPED_LINE
-        and "\n" not in said
-        and text.count("\n", block.end, following.start) == 1
-        and not _CLOSES.search(said)
-    )
-
-
-def _unmarked_list(text: str, block: Block) -> Iterator[Block]:
-    """The block; of a paragraph of short lines below one that ends with a colon, that line and a list of the others."""
-    if block.kind == "paragraph" and text.count("\n", block.start, block.end) > 1:
-        (start, end), *lines = _lines(text, block.start, block.end)
-        if text[start:end].rstrip().endswith((":", "：")) and all(
-            b - a < _WRAPPED_LINE for a, b in [(start, end), *lines]
-        ):
-            yield Block("paragraph", start, start + len(text[start:end].rstrip()))
-            yield Block("list", lines[0][0] + _indent(text, *lines[0]), block.end)
-            return
-    yield block
-
-
-def _indent(text: str, start: int, end: int) -> int:
-    return end - start - len(text[start:end].lstrip())
-
-
-def list_entries(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Start and end of each item of a list, nested ones too; a line without a mark belongs to the marked one above."""
-    current: tuple[int, int] | None = None
-    marked = _ITEM.match(text, block.start, block.end) is not None
-    for line in _LINE.finditer(text, block.start, block.end):
-        start, end = line.span(1)
-        if current and marked and not _ITEM.match(text, start, end):
-            current = (current[0], end)
-            continue
-        if current:
-            yield current
-        current = (start, end)
-    if current:
-        yield current
-
-
-def _parted(text: str, block: Block) -> Iterator[tuple[Block, bool]]:
-    """The block, and whether it asks; of a paragraph each line that asks apart from what stands around it."""
-    may_ask = text[block.start] in _MAY_MARK or any(text.find(m, block.start, block.end) >= 0 for m in _QUESTION_MARKS)
-    if block.kind != "paragraph" or not may_ask:
-        yield block, False
-        return
-    begin = block.start
-    for line_start, line_end in _lines(text, block.start, block.end):
-        line = text[line_start:line_end].rstrip()
-        is_marked = line[:1] in _MAY_MARK and _MARKED_QUESTION.fullmatch(line) is not None
-        asks = is_marked or (line_start == begin and _is_question(line))
-        if asks:
-            if above := text[begin:line_start].rstrip():
-                yield Block("paragraph", begin, begin + len(above)), False
-            yield Block("paragraph", line_start, line_start + len(line)), True
-            begin = min(line_end + 1, block.end)
-    if begin < block.end:
-        yield Block("paragraph", begin, block.end), False
-
-
-def _is_question(line: str) -> bool:
-    return line[-1:] in ("?", "？") and _PLAIN_QUESTION.fullmatch(line) is not None and not _STOP.search(line[:-1])
-
-
-def _marked_blocks(text: str, start: int, end: int) -> Iterator[Block]:
-    current: Block | None = None
-    fenced = False
-    for line_start, line_end in _lines(text, start, end):
-        line = text[line_start:line_end]
-        if not line.strip():
-            if current and not fenced:
-                yield current
-                current = None
-            continue  # inside a fence the code goes on behind a blank line, and does not end in one
-        if current and current.kind == "paragraph" and _RULED.fullmatch(line.strip()):
-            head = max(current.start, text.rfind("\n", current.start, current.end) + 1)
-            if "|" in text[head : current.end]:
-                if above := text[current.start : head].rstrip():
-                    yield Block("paragraph", current.start, current.start + len(above))
-                current = Block("table", head, current.end)
-        fence = _FENCE.match(line) is not None
-        kind: BlockKind = "code" if fence or fenced else _kind(line, current)
-        trimmed_end = line_start + len(line.rstrip())
-        if current and kind == current.kind and kind != "heading" and not (fence and not fenced):
-            current = Block(kind, current.start, max(current.end, trimmed_end))
-        else:
-            if current:
-                yield current
-            current = Block(kind, line_start + len(line) - len(line.lstrip()), trimmed_end)
-        fenced ^= fence
-        if fence and not fenced:
-            yield current
-            current = None
-    if current:
-        yield current
-
-
-def head_of(table: str) -> str:
-    """The header row of a Markdown table, without its outer bars; empty where no line of dashes is below it."""
-    header, _, below = table.partition("\n")
-    is_ruled = _RULED.fullmatch(below.partition("\n")[0].strip())
-    return header.strip().strip("|").strip()[:_LONGEST_HEAD] if is_ruled else ""
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
@@ -250,30 +76,12 @@ def sentences_of(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(sentence_spans(text))
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    while start < end:
-        cut = text.find("\n", start, end)
-        stop = end if cut < 0 else cut
-        yield start, stop
-        start = stop + 1
-
-
-def _kind(line: str, current: Block | None) -> BlockKind:
-    if _HEADING.match(line):
-        return "heading"
-    if _ROW.match(line) or (current and current.kind == "table" and "|" in line):
-        return "table"
-    if _ITEM.match(line) or (current and current.kind == "list" and _INDENTED.match(line)):
-        return "list"
-    return "paragraph"
-
-
 def _line_cuts(text: str, block: Block) -> set[int]:
     if block.kind == "code":
         return set()
     if block.kind in ("list", "table"):
-        return {stop for _, stop in _lines(text, block.start, block.end)}
-    return {stop for start, stop in _lines(text, block.start, block.end) if stop - start < _WRAPPED_LINE}
+        return {stop for _, stop in line_spans(text, block.start, block.end)}
+    return {stop for start, stop in line_spans(text, block.start, block.end) if stop - start < WRAPPED_LINE}
 
 
 def _stop_cuts(text: str, block: Block) -> set[int]:
@@ -281,7 +89,7 @@ def _stop_cuts(text: str, block: Block) -> set[int]:
         return set()
     cuts = set()
     in_dates: set[int] | None = None
-    for match in _STOP.finditer(text, block.start, block.end):
+    for match in SENTENCE_END.finditer(text, block.start, block.end):
         at = match.start()
         before = text[at - 1] if at > block.start else ""
         if before.isdigit():

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from selfright.domain.blocks import Block, BlockKind, blocks, head_of
 from selfright.domain.codes import Code, codes_in
 from selfright.domain.markup import plain
 from selfright.domain.passages import Document, Language, Passage
-from selfright.domain.text import Block, BlockKind, block_sentences, blocks, has_hangul, head_of, language_of
+from selfright.domain.text import block_sentences, has_hangul, language_of
 
 _HANGUL_RUN = re.compile(r"[가-힣]+")
 _HANGUL_EXTRA = 0.5

@@ -11,9 +11,10 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Literal
 
+from selfright.domain.blocks import LEAD_IN, Block, blocks, leads_in, list_entries
 from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
-from selfright.domain.text import LEAD_IN, Block, blocks, has_hangul, leads_in, list_entries, sentence_spans
+from selfright.domain.text import has_hangul, sentence_spans
 from selfright.roles.questions import AnswerType, answer_type, answer_type_match
 from selfright.roles.visible_text import visible
 from selfright.roles.words import content_words
@@ -258,8 +259,10 @@ def beyond_questions(text: str) -> str:
 @lru_cache(maxsize=1024)
 def statement_type(question: str, text: str, kind: UnitKind = "sentence") -> StatementType:
     """How ``text`` stands to ``question``. A question that it answers itself (a pair of question and answer in one row)
-    does not count, nor does a word that asks in a row: it is part of a column's name ("What to do"). A pass asks this of
-    the same sentences before grading, after refinement and when it writes: the last 1,024 answers are kept."""
+    does not count, nor does a word that asks in a row: it is part of a column's name ("What to do").
+
+    A pass asks this of the same sentences before grading, after refinement and when it writes: 1,024 answers are kept.
+    """
     asked = _read_question(question)
     said = beyond_questions(text)
     is_pair, text = said != text, said

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from selfright.domain.text import blocks
+from selfright.domain.blocks import blocks
 
 INLINE_CODE = re.compile(r"(?<!`)(`++)[^\n]*?(?<!`)\1(?!`)")
 """Code within a line: between two runs of as many backticks."""

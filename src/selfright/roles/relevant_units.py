@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from selfright.domain.blocks import blocks
 from selfright.domain.codes import codes_in, is_named
 from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
-from selfright.domain.text import blocks
 from selfright.roles.answer_units import VISIBLE, AnswerUnit, answer_units
 from selfright.roles.questions import answer_type, answer_type_match
 from selfright.roles.visible_text import visible

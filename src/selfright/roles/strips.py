@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from selfright.domain.text import Block, blocks, leads_in, sentence_spans
+from selfright.domain.blocks import Block, blocks, leads_in
+from selfright.domain.text import sentence_spans
 
 SHORT = 50
 LONG = 280

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from selfright.domain.blocks import blocks
 from selfright.domain.markup import plain
 from selfright.domain.passages import Hit, Passage, Strip
-from selfright.domain.text import blocks, sentences_of
+from selfright.domain.text import sentences_of
 
 _LONGEST = 20_000
 

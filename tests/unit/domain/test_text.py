@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.text import Block, blocks, has_hangul, language_of, leads_in, list_entries, sentence_spans
+from selfright.domain.blocks import Block, blocks, leads_in, list_entries
+from selfright.domain.text import has_hangul, language_of, sentence_spans
 
 
 def sentences(text: str) -> list[str]:

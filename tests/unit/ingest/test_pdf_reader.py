@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from selfright.domain.blocks import blocks
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.domain.text import blocks
 from selfright.ingest import ocr
 from selfright.ingest.readers import pdf_flow
 from tests.support.mutating import mutated

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selfright.domain.blocks import blocks
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.domain.text import blocks
 from selfright.ingest.files import SourceFile
 from selfright.ingest.reading import SUFFIXES, read
 

@@ -189,6 +189,13 @@ def test_rows_that_name_less_of_the_question_than_the_best_are_left_out() -> Non
     ]
 
 
+def test_rows_that_the_question_does_not_tell_apart_are_all_said() -> None:
+    rows = [f"| room {n} | {4 + 7 * (n * 5 % 11)} | floor {n % 3} |" for n in range(10)]
+    table = "\n".join(["| room | seats | floor |", "|---|---|---|", *rows])
+    said = write("Which room has the most seats?", strip(passage(table, "r.md", "Rooms")), scorer=SCORER).text
+    assert said.count("room: room ") == 10
+
+
 @pytest.mark.parametrize("scorer", [UnitScorer(ANALYZER), SCORER])
 @pytest.mark.parametrize(
     ("question", "expected"),

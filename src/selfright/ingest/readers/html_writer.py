@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lxml.html import HtmlElement
 
-from selfright.domain.text import BlockKind
+from selfright.domain.blocks import BlockKind
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.word_numbers import roman
 

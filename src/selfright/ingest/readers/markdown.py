@@ -8,9 +8,9 @@ import html
 import re
 from collections.abc import Iterator
 
+from selfright.domain.blocks import blocks
 from selfright.domain.markup import plain
 from selfright.domain.passages import Document
-from selfright.domain.text import blocks
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from selfright.domain.text import BlockKind, blocks, has_hangul
+from selfright.domain.blocks import BlockKind, blocks
+from selfright.domain.text import has_hangul
 
 Block = tuple[BlockKind, str]
 _MEANINGLESS = re.compile(

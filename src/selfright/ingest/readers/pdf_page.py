@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from selfright.domain.text import BlockKind
+from selfright.domain.blocks import BlockKind
 from selfright.ingest.readers.pdf_grid import Column, rows_and_columns, rows_of
 from selfright.ingest.readers.pdf_lines import (
     Line,

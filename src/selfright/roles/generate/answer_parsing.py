@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from selfright.domain.blocks import Block, blocks, list_entries
 from selfright.domain.chat import CODE
-from selfright.domain.text import Block, blocks, list_entries, sentence_spans
+from selfright.domain.text import sentence_spans
 from selfright.roles.markers import INLINE_CODE, Mark, without_marks
 
 MOST_CHARACTERS = 8_000

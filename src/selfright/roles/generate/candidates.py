@@ -20,7 +20,7 @@ from selfright.roles.words import word_stems
 # How far (log-odds) an entry may be behind the best of its list or table to be said with it: rows are apart from one
 # another, what a list names belongs together.
 _ITEM_MARGIN, _ROW_MARGIN = 2.0, 1.5
-_MOST_ITEMS = 8
+_MOST_ITEMS, _MOST_ROWS = 8, 12
 _OF_WHOLE = 0.25  # how much the whole question counts where a sentence is scored for a part of it
 _MOST_GROUP_CHARACTERS = 900
 
@@ -104,17 +104,20 @@ def _codes(text: str) -> set[str]:
 
 
 def _entries(group: list[Candidate]) -> list[Candidate]:
-    """The entries of a list that answer together: those not far behind the best; rows that name as much of the question
-    as the best one does."""
+    """The entries of a list that answer together: those not far behind the best. Of rows only those that name as much
+    of the question as the best one does; all of these where most of them are near."""
     if len(group) == 1:
         return group
     best, is_table = max(group, key=lambda entry: entry.score), group[0].pieces[0].kind == "row"
     least = best.score - (_ROW_MARGIN if is_table else _ITEM_MARGIN)
     said = best.coverage if is_table else 0.0
-    near = [entry for entry in group if entry.score >= least and entry.coverage >= said]
+    alike = [entry for entry in group if entry.coverage >= said]
+    near = [entry for entry in alike if entry.score >= least]
+    if is_table and 2 * len(near) > len(alike):  # the question does not tell them apart
+        near = alike
     near.sort(key=lambda entry: -entry.score)
     chosen: list[Candidate] = []
-    for entry in near[:_MOST_ITEMS]:
+    for entry in near[: _MOST_ROWS if is_table else _MOST_ITEMS]:
         length = sum(len(other.pieces[0].text) for other in chosen) + len(entry.pieces[0].text)
         if not chosen or length <= _MOST_GROUP_CHARACTERS:
             chosen.append(entry)
