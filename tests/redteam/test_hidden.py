@@ -40,7 +40,21 @@ color:oklch(1 0 0) | color:lab(100 0 0) | color:oklab(1 0 0 / 0) | color:Canvas 
 font-size-adjust:0 | transform:rotate3d(1,0,0,90deg) | rotate:1 0 0 90deg
 transform:matrix3d(0,0,0,0,0,0,0,0,0,0,1,0,0,0,0,1) | padding-left:99999px | word-spacing:-9999px
 margin-inline:-9999px 9999px | display:table-column | clip-path:xywh(0 0 0 0) | clip-path:rect(0 0 0 0)
---a:none;display:var(--a) | display:var(--none, none)
+--a:none;display:var(--a) | display:var(--none, none) | --o:0;color:rgb(0 0 0 / var(--o)) | opacity:env(none, 0)
+--k:-1;position:absolute;left:calc(var(--k) * 9999px) | display:none;display:foo | display:none;display:block foo
+opacity:0;opacity:foo | color:white;color:foo | visibility:hidden;visibility:shown | font-size:0;font-size:-3px
+position:absolute;left:-9999px;left:foo | position:absolute;left:-9999px;left:9foo
+height:0;height:-5px;overflow:hidden | position:absolute;right:110vw | position:fixed;top:100vh
+position:fixed;bottom:-200px | position:fixed;inset:100% 0 auto
+transform:matrix(1,0,0,1,-9999,0) | transform:matrix3d(1,0,0,0,0,1,0,0,0,0,1,0,-9999,0,0,1) | zoom:.05
+-webkit-transform:translateX(-9999px) | clip-path:circle(50% at -9999px 0)
+clip-path:polygon(-100px -100px, -50px -100px, -50px -50px) | color:color-mix(in srgb, white, white)
+color:color-mix(in srgb, black 0%, transparent) | color:rgb(from white r g b) | color:color(display-p3 1 1 1)
+color:light-dark(white,black) | color:Window | color:white;background:linear-gradient(#fff,#fff)
+color:navy;background:linear-gradient(navy,navy) | background:currentcolor
+background:none;background-clip:text;color:transparent
+background:linear-gradient(white,white);background-clip:text;color:transparent
+background:white;-webkit-background-clip:text;color:transparent
 """
 # Tags, sheets and surroundings that do: the text to be hidden stands in place of the sign ¤.
 HIDDEN = [
@@ -87,6 +101,16 @@ HIDDEN = [
     "<style>:root{--bg:#fff}#x{color:var(--bg)}</style><p id=x>¤</p>",
     "<style>#x{color:white}</style><p id=x>¤</p>",
     "<style>.gone{display:none!important}</style><p class=gone style='display:block'>¤</p>",
+    "<div style='opacity:.3'><div style='opacity:.3'><div style='opacity:.3'><p>¤</p></div></div></div>",
+    "<div style='transform:scale(.3)'><div style='transform:scale(.3)'><p>¤</p></div></div>",
+    "<div style='visibility:hidden'><p style='visibility:inherit'>¤</p></div>",
+    "<meter>¤</meter>",
+    "<style>@media (width >= 500px){.gone{color:#fff}}</style><p class=gone>¤</p>",
+    "<style>@media (9px<width<3000px) and (prefers-color-scheme:light){.gone{color:#fff}}</style><p class=gone>¤</p>",
+    "<style>@media not all and (max-width:500px){.gone{color:#fff}}</style><p class=gone>¤</p>",
+    "<style>@layer a,b;@layer b{.gone{display:none}}@layer a{.gone{display:block}}</style><p class=gone>¤</p>",
+    "<style>@layer a{.gone{display:none!important}}.gone{display:block!important}</style><p class=gone>¤</p>",
+    "<style>@layer a{#x{display:block}}.gone{display:none}</style><p class=gone id=x>¤</p>",
 ]
 SHOWN = [
     *(
@@ -119,6 +143,21 @@ SHOWN = [
             "color: #fff; background: url(night.png)",
             "max-width: 0.5em; margin-left: -10px",
             "display: var(--missing, block)",
+            "display: none; display: inline-block",
+            "display: inline none",
+            "opacity: 0; opacity: 1",
+            "position: absolute; right: 100%",
+            "position: sticky; top: 0",
+            "transform: matrix(1, 0, 0, 1, 0, -20)",
+            "color: color-mix(in srgb, black 60%, white)",
+            "color: rgb(from black r g b / 80%)",
+            "color: light-dark(#333, #eee)",
+            "color: white; background: linear-gradient(navy, blue)",
+            "color: white; background: ButtonText",
+            "-webkit-text-fill-color: #333",
+            "font-size-adjust: 0.5",
+            "zoom: 1.5",
+            "inset: 10px auto",
         ]
     ),
     "<style>.note{color:red} /* .note{display:none} */</style><p class=note>¤</p>",
@@ -135,6 +174,13 @@ SHOWN = [
     '<div style="color:white"><p style="background:navy">¤</p></div>',
     '<div style="background:#000"><p style="color:#fff">¤</p></div>',
     "<style>body{visibility:hidden}</style><p>¤</p>",
+    "<div style='opacity:.8'><div style='opacity:.8'><div style='opacity:.8'><p>¤</p></div></div></div>",
+    "<style>@media (prefers-color-scheme:dark){p{display:none}}</style><p>¤</p>",
+    "<style>@media (width<600px){p{display:none}}</style><p>¤</p>",
+    "<style>@media (hover:none), (pointer:coarse){p{display:none}}</style><p>¤</p>",
+    "<style>@media not screen{p{display:none}}</style><p>¤</p>",
+    "<style>@layer a,b;@layer b{p{display:block}}@layer a{p{display:none}}</style><p>¤</p>",
+    "<style>@layer a{#x{display:none}}p{display:block}</style><p id=x>¤</p>",
 ]
 BEFORE = "<p>The lamp of the lighthouse is lit at dusk, and put out at dawn by its keeper, every day of the year.</p>"
 AFTER = "<p>Ships steer by its light, and in fog by its horn, which sounds twice a minute until the air is clear.</p>"

@@ -1,5 +1,6 @@
 """Which declarations make text invisible: by themselves, or by the colours and the size that it inherits."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +12,9 @@ Declared = Mapping[str, Sequence[Any]]
 
 _ALIKE = 12 / 255  # less than any eye tells apart in small print
 _TINY, _NARROW = 3.0, 2.0  # pixels
+_BESIDE = 100.0  # pixels by which a fixed box lies outside of the window
 _AWAY, _FAR = 500.0, 5_000.0  # pixels to the left or above, where nobody can scroll; to the right or below
+_EDGES = ("top", "right", "bottom", "left")
 _SIDES = (
     "left", "right", "top", "bottom", "inset", "inset-inline", "inset-block", "inset-inline-start", "inset-inline-end",
     "inset-block-start", "inset-block-end", "margin", "margin-left", "margin-top", "margin-right", "margin-bottom",
@@ -21,13 +24,14 @@ _SIDES = (
 _ROOM = ("height", "width", "max-height", "max-width", "block-size", "inline-size", "max-block-size", "max-inline-size")
 _CUT = ("hidden", "clip", "auto", "scroll", "strict", "paint", "content")
 _CUTTING = ("overflow", "overflow-x", "overflow-y", "overflow-block", "overflow-inline", "contain")
+_NOTHING = (-1.0, -1.0, -1.0)  # no background
 _NOT_DISPLAYED = {"none", "table-column", "table-column-group"}
 _TEXT_COLOURS = ("color", "-webkit-text-fill-color")
 PROPERTIES = frozenset((
     *_SIDES, *_ROOM, *_CUTTING, *_TEXT_COLOURS, "display", "visibility", "content-visibility", "opacity", "filter",
     "zoom", "scale", "translate", "rotate", "transform", "backface-visibility", "clip", "clip-path",
-    "-webkit-clip-path", "font", "font-size", "line-height", "letter-spacing", "font-size-adjust", "background",
-    "background-color", "background-image", "background-clip", "-webkit-background-clip",
+    "position", "font", "font-size", "line-height", "letter-spacing", "font-size-adjust", "background",
+    "background-color", "background-image", "background-clip",
 ))  # fmt: skip
 
 
@@ -41,6 +45,8 @@ class Look:
     colour: Colour | None = None
     behind: Colour | None = (1.0, 1.0, 1.0)
     size: float = 16.0
+    opacity: float = 1.0  # and the scale, of the element and of all around it
+    scale: float = 1.0
     visible: bool = True
     painted: bool = True
     variables: Mapping[str, Sequence[Any]] = field(default_factory=dict)
@@ -53,7 +59,8 @@ class Look:
             and self.behind is not None
             and all(abs(a - b) <= _ALIKE for a, b in zip(self.colour, self.behind, strict=True))
         )
-        return self.visible and self.painted and self.size >= _TINY and not alike
+        is_painted = self.visible and self.painted and self.opacity >= VISIBLE
+        return is_painted and self.size * self.scale >= _TINY and not alike
 
     def reveal(self) -> "Look":
         """The same, seen."""
@@ -62,15 +69,27 @@ class Look:
     def within(self, declared: Declared, variables: Mapping[str, Sequence[Any]]) -> "Look":
         """The look of an element that declares this."""
         behind = behind_of(declared, self.behind)
-        look = replace(self, behind=behind, size=_size(declared, self.size), variables=variables)
-        if said := words(declared.get("visibility", ())):
+        look = replace(
+            self,
+            behind=behind,
+            size=_size(declared, self.size),
+            variables=variables,
+            opacity=self.opacity * _opacity(declared),
+            scale=self.scale * min([1.0, *(abs(factor) for factor in _scales(declared))]),
+        )
+        said = words(declared.get("visibility", ()))
+        if said and said <= {"visible", "hidden", "collapse", "initial"}:
             look = replace(look, visible=not said & {"hidden", "collapse"})
-        if "text" in words(declared.get("background-clip", declared.get("-webkit-background-clip", ()))):
-            return replace(look, colour=None, behind=None, painted=True)  # letters cut out of a picture
+        is_cut_out = "text" in words(declared.get("background-clip", declared.get("background", ())))
         for name in _TEXT_COLOURS:
             if name in declared and (found := colour_of(declared[name])) is not None:
                 colour, alpha = found
-                look = replace(look, colour=colour, painted=alpha >= VISIBLE)
+                look = replace(look, colour=colour, painted=alpha >= VISIBLE or is_cut_out)
+        if is_cut_out:  # letters through which only the background is seen
+            own = behind_of(declared, _NOTHING)
+            return replace(look, colour=own, behind=self.behind, painted=own != _NOTHING)
+        if "currentcolor" in words([*declared.get("background-color", ()), *declared.get("background", ())]):
+            return replace(look, painted=False)
         return look
 
 
@@ -79,7 +98,7 @@ def hides(declared: Declared, size: float = 16.0) -> bool:
     return bool(declared) and (
         bool(words(declared.get("display", ())) & _NOT_DISPLAYED)
         or "hidden" in words(declared.get("content-visibility", ()))
-        or _is_pale(declared)
+        or _opacity(declared) < VISIBLE
         or _is_away(declared, size)
         or _is_turned_away(declared, size)
         or _is_clipped(declared, size)
@@ -97,20 +116,31 @@ def _functions(tokens: Sequence[Any], *names: str) -> list[tuple[str, list[list[
     return [(token.lower_name, commas(token.arguments)) for token in found]
 
 
-def _is_pale(declared: Declared) -> bool:
-    shown = [_first(declared.get("opacity", ()), 16.0), _first(declared.get("zoom", ()), 16.0) or None]  # 0 is normal
-    shown.append(_first(declared.get("font-size-adjust", ()), 16.0))
+def _opacity(declared: Declared) -> float:
+    """How much of it is seen (0…1)."""
+    shown = [_first(declared.get("opacity", ()), 16.0)]
     shown += [_first(part, 16.0) for _, parts in _functions(declared.get("filter", ()), "opacity") for part in parts]
-    return any(value is not None and value < VISIBLE for value in shown)
+    adjusted = _first(declared.get("font-size-adjust", ()), 16.0)
+    is_tiny = adjusted is not None and adjusted < VISIBLE
+    return 0.0 if is_tiny else math.prod(max(0.0, min(1.0, value)) for value in shown if value is not None)
 
 
 def _is_away(declared: Declared, size: float) -> bool:
-    for name in _SIDES:
-        tokens = declared.get(name, ())
+    sides = {name: declared.get(name, ()) for name in _SIDES}
+    if inset := [(token,) for token in sides.pop("inset")]:
+        sides |= dict(zip(_EDGES, (*inset, *inset[max(0, len(inset) - 2) :], *inset, *inset), strict=False))
+    is_fixed = "fixed" in words(declared.get("position", ()))
+    for name, tokens in sides.items():
         whole = HEIGHT if name in ("top", "bottom") else WIDTH
+        # Nobody can scroll to what a fixed box shows outside of the window.
+        least = _BESIDE if is_fixed and name in ("bottom", "right") else _AWAY
+        most = whole if is_fixed and name in _EDGES else _FAR
         values = [value for token in tokens if (value := number(token, size, whole)) is not None]
-        if any(value <= -_AWAY or value >= _FAR for value in values):
+        if any(value <= -least or value >= most for value in values):
             return True
+    beyond = [token for token in sides["right"] if token.type != "percentage"]
+    if any((number(token, size, WIDTH) or 0.0) >= WIDTH for token in beyond):
+        return True
     indent = _first(declared.get("text-indent", ()), size, WIDTH)
     return indent is not None and indent >= WIDTH and _is_cut(declared)
 
@@ -122,22 +152,33 @@ def _is_turned_away(declared: Declared, size: float) -> bool:
         [token] for token in declared.get("translate", ())
     ]
     lengths = [value for part in moved if (value := _first(part, size, WIDTH)) is not None]
-    factors = [value for name, parts in _functions(tokens, "scale", "matrix") for value in _factors(name, parts)]
-    factors += [value for token in declared.get("scale", ()) if (value := number(token)) is not None]
+    for _, parts in _functions(tokens, "matrix"):
+        values = [_first(part, size) or 0.0 for part in parts]
+        lengths += values[12:14] if len(values) == 16 else values[4:6]
     turns = _turns(declared, size)
     backwards = "hidden" in words(declared.get("backface-visibility", ()))
     return (
         any(abs(value) >= 2 * _AWAY for value in lengths)
-        or any(abs(value) < 0.05 for value in factors)
+        or any(abs(value) < 0.05 for value in _scales(declared))
         or any(abs(value % 180 - 90) < 1 or (backwards and 90 < value % 360 < 270) for value in turns)
     )
+
+
+def _scales(declared: Declared) -> list[float]:
+    """The factors by which it is shown larger or smaller, along any axis."""
+    functions = _functions(declared.get("transform", ()), "scale", "matrix")
+    factors = [value for name, parts in functions for value in _factors(name, parts)]
+    factors += [value for token in declared.get("scale", ()) if (value := number(token)) is not None]
+    zoom = _first(declared.get("zoom", ()), 16.0)
+    return [*factors, zoom] if zoom else factors  # 0 is normal
 
 
 def _factors(name: str, parts: list[list[Any]]) -> list[float]:
     values = [value for part in parts if (value := _first(part, 16.0)) is not None]
     if name.startswith("matrix"):
         side = 4 if len(values) == 16 else 2
-        return [values[0] * values[side + 1] - values[1] * values[side]] if len(values) in (6, 16) else []
+        area = values[0] * values[side + 1] - values[1] * values[side] if len(values) in (6, 16) else 1.0
+        return [math.sqrt(abs(area))]
     return values[:2]
 
 
@@ -157,8 +198,7 @@ def _is_clipped(declared: Declared, size: float) -> bool:
         top, right, bottom, left = ([number(token, size) for token in flat] + [None] * 4)[:4]
         if any(b is not None and b - (a or 0.0) <= _NARROW for a, b in ((top, bottom), (left, right))):
             return True
-    tokens = declared.get("clip-path", declared.get("-webkit-clip-path", ()))
-    shapes = _functions(tokens, "inset", "circle", "ellipse", "polygon", "rect", "xywh")
+    shapes = _functions(declared.get("clip-path", ()), "inset", "circle", "ellipse", "polygon", "rect", "xywh")
     return any(_is_empty(name, parts, size) for name, parts in shapes)
 
 
@@ -166,7 +206,11 @@ def _is_empty(name: str, parts: list[list[Any]], size: float) -> bool:
     """Whether nothing is within a basic shape; shares are of 100 pixels."""
     points = [[value for token in part if (value := number(token, size, 100.0)) is not None] for part in parts]
     if name == "polygon":
-        return any(len({round(point[axis], 3) for point in points if len(point) == 2}) == 1 for axis in (0, 1))
+        axes = [{round(point[axis], 3) for point in points if len(point) == 2} for axis in (0, 1)]
+        return any(len(axis) == 1 or max(axis, default=1.0) <= 0 for axis in axes)
+    places = [value for token in parts[0] if (value := number(token, size, 100.0)) is not None]
+    if name in ("circle", "ellipse") and any(value <= -_AWAY or value >= _FAR for value in places):
+        return True
     until = next((n for n, token in enumerate(parts[0]) if token.type == "ident"), len(parts[0]))  # "at", "round"
     values = [value for token in parts[0][:until] if (value := number(token, size, 100.0)) is not None]
     if name == "inset" and values:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from tinycss2.ast import FunctionBlock
 from tinycss2.tokenizer import parse_component_value_list
 
 from selfright.hidden_text.hiding import Declared, Look, hides
@@ -89,7 +90,7 @@ def remove_unseen(root: "HtmlElement") -> None:
 
 def _look(found: list[Rule], node: Node, above: Look) -> tuple[Look, bool]:
     """How an element looks, and whether it is hidden with all within it."""
-    rules = [Rule((False, 0, (), -1), _attributes(node.etree_element)), *found]
+    rules = [Rule((False, 0, (), (), -1), _attributes(node.etree_element)), *found]
     if style := node.etree_element.get("style"):
         rules = sorted([*rules, *declarations_of(style)], key=lambda rule: rule.order)
     declared: dict[str, Sequence[Any]] = {}
@@ -116,13 +117,17 @@ def _attributes(element: "HtmlElement") -> Declared:
 
 
 def _resolve(tokens: Sequence[Any], variables: Mapping[str, Sequence[Any]], depth: int = 0) -> list[Any]:
-    """The tokens with what ``var()`` stands for; of what is long or deep only the beginning."""
+    """The tokens with what ``var()`` and ``env()`` stand for; of what is long or deep only the beginning."""
     found: list[Any] = []
     for token in tokens:
-        if token.type == "function" and token.lower_name == "var" and depth < _DEEPEST:
+        is_function = token.type == "function" and depth < _DEEPEST
+        if is_function and token.lower_name in ("var", "env"):
             name, *rest = significant(token.arguments) or [None]
             known = variables.get(name.value) if name is not None and name.type == "ident" else None
             found += _resolve(rest[1:] if known is None else known, variables, depth + 1)
+        elif is_function:
+            inner = _resolve(token.arguments, variables, depth + 1)
+            found.append(FunctionBlock(token.source_line, token.source_column, token.name, inner))
         else:
             found.append(token)
         if len(found) > _MOST_TOKENS:

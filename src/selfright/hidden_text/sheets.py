@@ -5,8 +5,9 @@ is carried along. Where only a script or another window could tell whether a rul
 Rules with ``:has()``, ``:lang()``, or combinators within ``:is()`` and ``:not()`` are left out.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,11 +19,12 @@ from tinycss2.serializer import serialize
 from tinycss2.tokenizer import parse_component_value_list
 
 from selfright.hidden_text.hiding import PROPERTIES, Declared, hides
+from selfright.hidden_text.validity import is_valid
 from selfright.hidden_text.values import applies, commas, condition, significant, words
 
 BROWSER = """
-[hidden], [aria-hidden="true" i], dialog:not([open]), [popover], template, noembed, noframes, datalist, rp
-{ display: none !important }
+[hidden], [aria-hidden="true" i], dialog:not([open]), [popover], template, noembed, noframes, datalist, rp, meter,
+progress { display: none !important }
 .sr-only, .visually-hidden, .visuallyhidden, .screen-reader-text, .d-none, .hidden { display: none }
 """
 """What browsers hide by themselves, and names by which the style sheets of many frameworks do."""
@@ -41,11 +43,16 @@ _KEYS = (
 )
 
 
+_Layer = tuple[float, ...]
+"""The places of a cascade layer and those around it, in the order in which they are first named; at the end infinity,
+for what stands in no layer comes after all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """Declarations of one importance, with what orders them among others, the last one winning."""
 
-    order: tuple[bool, int, tuple[int, ...], int]
+    order: tuple[bool, int, "_Layer", tuple[int, ...], int]
     declared: Mapping[str, Sequence[Any]]
 
 
@@ -54,6 +61,21 @@ class _Part:
     test: Any
     scans: bool  # whether testing looks at all siblings
     rules: tuple[Rule, ...]  # where it is the last of its selector
+
+
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """What stands around rules of a sheet."""
+
+    selectors: tuple[str, ...]
+    sure: bool
+    origin: int
+    layer: tuple[str, ...]
+
+
+def _path(tokens: Sequence[Any]) -> tuple[str, ...]:
+    """The name of a layer, ``outer.inner``."""
+    return tuple(token.value for token in tokens if token.type == "ident")
 
 
 class Node:
@@ -79,13 +101,14 @@ class Styles:
     def __init__(self, sheets: Sequence[tuple[str, str]]) -> None:
         self._parts: list[_Part] = []
         self._buckets: dict[str, list[int]] = {}
+        self._layers: dict[tuple[str, ...], float] = {}
         self._first = 0
         self._after = {" ": 0, ">": 0, "+": 0, "~": 0}
         try:
             for origin, (media, text) in enumerate((("", BROWSER), *sheets)):
                 holds = applies(parse_component_value_list(media))
                 if holds is not None:
-                    self._read(parse_stylesheet(text, True, True), (), holds, min(origin, 1))
+                    self._read(parse_stylesheet(text, True, True), _Within((), holds, min(origin, 1), ()))
         except RecursionError:
             raise ValueError("its styles are nested too deeply") from None
 
@@ -112,33 +135,48 @@ class Styles:
             parent.last, parent.children = node.matched, parent.children | node.matched
         return sorted(found, key=lambda rule: rule.order), tried + _MATCHED * len(found)
 
-    def _read(self, nodes: Sequence[Any], parents: tuple[str, ...], sure: bool, origin: int) -> None:
+    def _read(self, nodes: Sequence[Any], within: _Within) -> None:
         for node in nodes:
             if node.type == "qualified-rule":
                 own = [serialize(part).strip() for part in commas(node.prelude, with_blanks=True)]
-                selectors = tuple(_nest(own, parents))
-                content = parse_blocks_contents(node.content, True, True)
-                self._add(selectors, content, sure, origin)
-                self._read(content, selectors, sure, origin)
+                inside = replace(within, selectors=tuple(_nest(own, within.selectors)))
+            elif node.type == "at-rule" and node.lower_at_keyword == "layer" and node.content is None:
+                for part in commas(node.prelude):
+                    self._rank(within.layer + _path(part))
+                continue
             elif node.type == "at-rule" and node.content is not None and (is_sure := condition(node)) is not None:
-                content = parse_blocks_contents(node.content, True, True)
-                self._add(parents, content, sure and is_sure, origin)
-                self._read(content, parents, sure and is_sure, origin)
+                inside = replace(within, sure=within.sure and is_sure)
+                if node.lower_at_keyword == "layer":
+                    path = _path(significant(node.prelude)) or (
+                        f" {len(self._layers)}",
+                    )  # one without a name is its own
+                    inside = replace(inside, layer=within.layer + path)
+                    self._rank(inside.layer)
+            else:
+                continue
+            content = parse_blocks_contents(node.content, True, True)
+            self._add(content, inside)
+            self._read(content, inside)
 
-    def _add(self, selectors: Sequence[str], content: Sequence[Any], sure: bool, origin: int) -> None:
+    def _rank(self, path: tuple[str, ...]) -> _Layer:
+        for depth in range(1, len(path) + 1):
+            self._layers.setdefault(path[:depth], len(self._layers))
+        return (*(self._layers[path[:depth]] for depth in range(1, len(path) + 1)), math.inf)
+
+    def _add(self, content: Sequence[Any], within: _Within) -> None:
         if not (kept := _declarations(content)):
             return
-        if len(self._parts) + len(selectors) > _MOST_RULES:
+        if len(self._parts) + len(within.selectors) > _MOST_RULES:
             raise ValueError(f"it has more than {_MOST_RULES:,} style rules")
-        for text in selectors:
+        for text in within.selectors:
             try:
                 for selector in parse_selectors(text if "[" in text else text.lower()):
                     if selector.pseudo_element is None:
-                        self._add_selector(selector, kept, sure, origin)
+                        self._add_selector(selector, kept, within)
             except (SelectorError, NotImplementedError):  # browsers leave out what they do not know, too
                 continue
 
-    def _add_selector(self, selector: Any, declarations: Sequence[Any], sure: bool, origin: int) -> None:
+    def _add_selector(self, selector: Any, declarations: Sequence[Any], within: _Within) -> None:
         chain: list[tuple[str, Any]] = []  # the compounds from left to right, each with the combinator before it
         tree = selector.parsed_tree
         while isinstance(tree, CombinedSelector):
@@ -148,7 +186,8 @@ class Styles:
         if not all(_is_cheap(simple) for _, compound in chain for simple in compound.simple_selectors):
             return
         tests = [CompiledSelector(Selector(compound)) for _, compound in chain]
-        rules = tuple(_rules(declarations, origin, tuple(selector.specificity), len(self._parts), sure))
+        weight, place = tuple(selector.specificity), len(self._parts)
+        rules = tuple(_rules(declarations, within.origin, weight, place, self._rank(within.layer), within.sure))
         if not rules or any(test.never_matches for test in tests):
             return
         for place, ((combinator, compound), test) in enumerate(zip(chain, tests, strict=True)):
@@ -186,15 +225,25 @@ styles_of = lru_cache(maxsize=16)(Styles)
 
 def declarations_of(style: str) -> list[Rule]:
     """The rules of an element's own attribute ``style``."""
-    return list(_rules(_declarations(parse_blocks_contents(style, True, True)), 2, (), 0, True))
+    return list(_rules(_declarations(parse_blocks_contents(style, True, True)), 2, (), 0, (math.inf,), True))
 
 
 def _declarations(content: Sequence[Any]) -> list[Any]:
-    declarations = (each for each in content if each.type == "declaration")
-    return [each for each in declarations if each.lower_name in PROPERTIES or each.name.startswith("--")]
+    found = []
+    for each in content:
+        if each.type == "declaration" and not each.name.startswith("--"):
+            plain = each.lower_name.removeprefix("-webkit-")  # browsers take these for the same
+            each.lower_name = plain if plain in PROPERTIES else each.lower_name
+            if each.lower_name in PROPERTIES and is_valid(each.lower_name, each.value):
+                found.append(each)
+        elif each.type == "declaration":
+            found.append(each)
+    return found
 
 
-def _rules(declarations: Sequence[Any], origin: int, weight: tuple[int, ...], place: int, sure: bool) -> Iterator[Rule]:
+def _rules(
+    declarations: Sequence[Any], origin: int, weight: tuple[int, ...], place: int, layer: "_Layer", sure: bool
+) -> Iterator[Rule]:
     for important in (False, True):
         declared: Declared = {
             each.name if each.name.startswith("--") else each.lower_name: significant(each.value)
@@ -202,7 +251,8 @@ def _rules(declarations: Sequence[Any], origin: int, weight: tuple[int, ...], pl
             if each.important == important
         }
         if declared and (sure or hides(declared) or words(declared.get("visibility", ())) & {"hidden", "collapse"}):
-            yield Rule((important, 9 if important and not origin else origin, weight, place), declared)
+            rank = tuple(-n for n in layer) if important else layer  # the first layer's important rules win
+            yield Rule((important, 9 if important and not origin else origin, rank, weight, place), declared)
 
 
 def _nest(selectors: Sequence[str], parents: tuple[str, ...]) -> Iterator[str]:
