@@ -128,6 +128,15 @@ def test_what_all_judges_believe_is_given_and_what_none_does_is_not() -> None:
         assert not calibrated.should_abstain(QUESTION, QueryClass.QUESTION, best, Flags(abstention_enabled=False))
 
 
+def test_what_only_others_brought_has_to_answer_as_well_as_be_relevant() -> None:
+    calibrated, own = CalibratedAbstainer(), known(0.95, 0.2)
+    upload = replace(own.hits[0].passage, origin="upload")
+    theirs = replace(own, hits=(Hit(upload, 1 / 61),), strips=(replace(own.strips[0], passage=upload),))
+    surer = replace(theirs, evaluation=judged(0.9, 0.6, 0.9))
+    refused = [calibrated.should_abstain(QUESTION, QueryClass.QUESTION, one, Flags()) for one in (own, theirs, surer)]
+    assert refused == [False, True, False]
+
+
 @pytest.mark.parametrize(
     "strange",
     [

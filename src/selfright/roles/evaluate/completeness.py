@@ -48,6 +48,9 @@ class PartFacts:
 
 
 OPEN = 0.5
+# A text that says this rather than what is asked speaks of answering, and answers nothing. So do 50 of 64 such texts,
+# and 7 of 500 answering sentences of SQuAD 2.0 and KorQuAD; at 1.5 these are 52 and 13.
+_EMPTY_CLAIM, _SAYS_SO = "The answer is in this document.", 2.0
 _LONGEST_PART = 120
 _GAP = re.compile(r"[^,;:?!.()，。]{0,14}")
 _KOREAN_ENDING = re.compile(r"[가-힣]+")
@@ -59,13 +62,16 @@ _TAIL = re.compile(r"[\s.!?。]+$")
 
 class AnswerReader:
     """Reads answers beside questions. ``reader`` is used if ``weights.json`` (by ``training/fit_judges.py``) was fitted
-    on it; without one, a part is answered as far as its words are taken up.
+    on it; without one, a part is answered as far as its words are taken up. ``claims`` is its other view.
     """
 
-    def __init__(self, analyzer: TextAnalyzer, reader: PairJudge | None = None) -> None:
+    def __init__(
+        self, analyzer: TextAnalyzer, reader: PairJudge | None = None, claims: PairJudge | None = None
+    ) -> None:
         stored = weights()
         self._analyzer = analyzer
         self._reader = reader if reader is not None and reader.name == stored["reader"] else None
+        self._claims = claims
         self._weight, self._intercept = float(stored["weight"]), float(stored["intercept"])
 
     def parts(self, question: str, draft: Draft, sources: Sequence[Source]) -> list[PartFacts]:
@@ -89,7 +95,14 @@ class AnswerReader:
     def chance(self, question: str, draft: Draft) -> float | None:
         """How probably (0…1) the draft answers, by the network; None when nobody reads it."""
         score = self.score(question, draft)
-        return None if score is None else 1 / (1 + math.exp(-(self._weight * score + self._intercept)))
+        if score is None or self._is_empty(draft, score):
+            return None if score is None else 0.0
+        return 1 / (1 + math.exp(-(self._weight * score + self._intercept)))
+
+    def _is_empty(self, draft: Draft, score: float) -> bool:
+        """Whether the draft rather says that there is an answer than what it is."""
+        said = read_pairs(self._claims, _EMPTY_CLAIM, [_said(draft)]) if self._claims is not None else None
+        return said is not None and said[0].score > max(_SAYS_SO, score)
 
     def score(self, question: str, draft: Draft) -> float | None:
         """What the network makes of the draft, as log-odds; None when nobody reads it."""
@@ -102,8 +115,11 @@ class AnswerReader:
 def draft_text(draft: Draft) -> str:
     """The draft's sentences under the titles that they are cited from."""
     titles = dict.fromkeys(full_title(citation.document_id, citation.title) for citation in draft.citations)
-    said = [sentence.text for sentence in draft.sentences] or [draft.text]
-    return "\n".join([*filter(None, titles), *said])
+    return "\n".join([*filter(None, titles), _said(draft)])
+
+
+def _said(draft: Draft) -> str:
+    return "\n".join(sentence.text for sentence in draft.sentences) or draft.text
 
 
 def _headings(draft: Draft, sources: Sequence[Source]) -> str:

@@ -40,7 +40,7 @@ class LocalEvaluator:
     def __init__(self, analyzer: TextAnalyzer, nli: ClaimNli | None = None, reader: PairJudge | None = None) -> None:
         self._analyzer = analyzer
         self._nli = nli or ClaimNli()
-        self.answering = AnswerReader(analyzer, reader)
+        self.answering = AnswerReader(analyzer, reader, self._nli.reader)
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """The judgement, with ``source=local``. Deterministic; raises nothing of its own."""
