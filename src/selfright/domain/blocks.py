@@ -4,7 +4,7 @@ All positions are character offsets into the text that was given, so spans can b
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,6 +34,8 @@ SENTENCE_END = re.compile(
     r"[.!?…。！？](?:(?<=[.!?…])(?<![.!?…]{2})[.!?…]*+[\"'”’)\]»]*+(?=\s|$)|(?<=[。！？])[。！？]*+[\"'”’)\]»]*+)"
 )
 LEAD_IN = re.compile(r"(?:[:：]|다음과 같다\.?|다음과 같습니다\.?|as follows\.?)[*_\s]*$")
+LABELLED = re.compile(r"[^\s:：.!?。][^:：.!?。\n]{0,30}[:：]\s+\S")  # "E07: no water", "Manager: Ada Brook"
+_NUMBERED = re.compile(r"\d{1,3}[.)]\s+\S")
 _CLOSES = re.compile(r"[.,;!?…。，；！？]\W*$")
 WRAPPED_LINE = 60
 _LONGEST_HEAD = 2_000
@@ -52,11 +54,13 @@ def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]
     """Headings, paragraphs, lists, tables and fenced code of ``text[start:end]``, in order, without blank space.
 
     Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it. Short
-    lines right below one that ends with a colon are a list. A question on a line of its own, with an answer below it,
-    is a heading.
+    lines right below one that ends with a colon are a list, and so are lines with labels right below one without. A
+    line with a number right above prose ("2. Holidays"), and a question above its answer, are headings.
     """
     end = len(text) if end is None else end
-    found = (part for block in _marked_blocks(text, start, end) for part in _unmarked_list(text, block))
+    found = _numbered_headings(
+        text, (part for block in _marked_blocks(text, start, end) for part in _unmarked_list(text, block))
+    )
     if not any(mark in text for mark in _QUESTION_MARKS) and not text.startswith(("Q", "질문")):
         yield from found
         return
@@ -87,16 +91,49 @@ def leads_in(text: str, block: Block, following: Block | None) -> bool:
 
 
 def _unmarked_list(text: str, block: Block) -> Iterator[Block]:
-    """The block; of a paragraph of short lines below one that ends with a colon, that line and a list of the others."""
+    """The block; of a paragraph of lines below one that introduces them, that one and a list of the others."""
     if block.kind == "paragraph" and text.count("\n", block.start, block.end) > 1:
         (start, end), *lines = line_spans(text, block.start, block.end)
-        if text[start:end].rstrip().endswith((":", "：")) and all(
-            b - a < WRAPPED_LINE for a, b in [(start, end), *lines]
-        ):
-            yield Block("paragraph", start, start + len(text[start:end].rstrip()))
+        first = text[start:end].rstrip()
+        if len(first) < WRAPPED_LINE and _introduces(text, first, lines):
+            yield Block("paragraph", start, start + len(first))
             yield Block("list", lines[0][0] + _indent(text, *lines[0]), block.end)
             return
     yield block
+
+
+def _introduces(text: str, first: str, lines: Sequence[tuple[int, int]]) -> bool:
+    if first.endswith((":", "：")):
+        return all(end - start < WRAPPED_LINE for start, end in lines)
+    is_bare = not _CLOSES.search(first) and not LABELLED.match(first)
+    return is_bare and all(LABELLED.match(text, start + _indent(text, start, end), end) for start, end in lines)
+
+
+def _numbered_headings(text: str, found: Iterable[Block]) -> Iterator[Block]:
+    """The blocks, a short numbered line between a blank line and prose as a heading."""
+    above, current = -1, None  # where the block before the current one ends
+    for block in found:
+        if current:
+            is_heading = _is_numbered_heading(text, above, current, block)
+            yield Block("heading", current.start, current.end) if is_heading else current
+            above = current.end
+        current = block
+    if current:
+        yield current
+
+
+def _is_numbered_heading(text: str, above: int, block: Block, following: Block) -> bool:
+    line = text[block.start : block.end]
+    return (
+        block.kind == "list"
+        and following.kind == "paragraph"
+        and len(line) < WRAPPED_LINE
+        and "\n" not in line
+        and _NUMBERED.match(line) is not None
+        and not _CLOSES.search(line)
+        and text.count("\n", block.end, following.start) == 1
+        and (above < 0 or text.count("\n", above, block.start) > 1)
+    )
 
 
 def _indent(text: str, start: int, end: int) -> int:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Literal
 
-from selfright.domain.blocks import LEAD_IN, Block, blocks, leads_in, list_entries
+from selfright.domain.blocks import LABELLED, LEAD_IN, Block, blocks, leads_in, list_entries
 from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.text import has_hangul, sentence_spans
@@ -25,7 +25,6 @@ _RULE = re.compile(r":?-+:?")  # a cell of the line between a table's head and i
 _CELL = re.compile(r"(?<!\\)\|")
 _EDGE = re.compile(r"^\||(?<!\\)\|$")
 _LINE = re.compile(r"\S.*")
-_LABELLED = re.compile(r"[^\s:：.!?。][^:：.!?。\n]{0,30}[:：]\s+\S")
 _QUESTION_MARK = re.compile(r"^(?:Q|Question|질문)[ \t]?\d{0,3}[ \t]?[.:)：][ \t]*")
 _ANSWER_MARK = re.compile(r"(?:A|Answer|답변?)[ \t]?\d{0,3}[ \t]?[.:)：][ \t]+")
 _WHOLE_ANSWER = 280  # characters of an answer below its question that is said whole
@@ -122,7 +121,7 @@ def _labelled_lines(text: str, block: Block) -> list[tuple[int, int]]:
     """The lines of a paragraph in which several stand one below the other, each after a label ("E07: …. …."): what
     stands behind a label belongs together. None of another paragraph."""
     lines = [line.span() for line in _LINE.finditer(text, block.start, block.end)]
-    return lines if len(lines) > 1 and all(_LABELLED.match(text, *line) for line in lines) else []
+    return lines if len(lines) > 1 and all(LABELLED.match(text, *line) for line in lines) else []
 
 
 def _sentences(

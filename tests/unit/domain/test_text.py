@@ -156,9 +156,27 @@ def listed(text: str) -> list[list[str]]:
         ("Version 3.2 (May)\n\n- Dark mode.", [["", "- Dark mode."]]),
         ("We were asked for this.\n- Dark mode.", [["", "- Dark mode."]]),
         ("It was changed,\nas follows\n- Dark mode.", [["It was changed,\nas follows", "- Dark mode."]]),
+        ("Allergens\nRye: gluten\nJelly: none", [["Allergens", "Rye: gluten", "Jelly: none"]]),
+        ("Rye: gluten\nJelly: none\nTart: egg", []),  # lines with labels need no other to introduce them
+        ("We bake these:\nRye: gluten", []),
         ("One line\nand another\n- Dark mode.", [["", "- Dark mode."]]),
         ("- one\n  more of it\n- two", [["", "- one\n  more of it", "- two"]]),
     ],
 )
 def test_lines_and_lists_below_a_line_that_introduces_them(text: str, expected: list[list[str]]) -> None:
     assert listed(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Notes\n\n2. Holidays\nEverybody has 26 days.", ["2. Holidays"]),
+        ("1) 휴가\n한 해에 26일입니다.", ["1) 휴가"]),
+        ("1. Wash the rice\n2. Boil it", []),
+        ("1. Wash the rice\n\nThen eat.", []),
+        ("Steps\n1. Wash the rice\nwith cold water", []),  # the second line is more of the first
+        ("1. Wash the rice.\nUse cold water.", []),
+    ],
+)
+def test_a_numbered_line_above_prose_is_a_heading(text: str, expected: list[str]) -> None:
+    assert [text[block.start : block.end] for block in blocks(text) if block.kind == "heading"] == expected

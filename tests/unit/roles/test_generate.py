@@ -177,6 +177,14 @@ Version 3.1.0 (2026-02-11)
 """
 
 
+@pytest.mark.parametrize("scorer", [UnitScorer(ANALYZER), SCORER])
+def test_what_has_a_label_is_said_after_its_heading_without_the_title(scorer: UnitScorer) -> None:
+    notes = "4. Contacts\nManager: Ada Brook, 555-0134\nOven repairs: Heatworks, 555-0199"
+    for text, expected in ((notes, "Contacts: Oven repairs: Heatworks"), (notes[12:], "Oven repairs: Heatworks")):
+        said = write("Who repairs the oven?", strip(passage(text, "notes.txt", "notes")), scorer=scorer).text
+        assert said.startswith(expected)
+
+
 def test_rows_that_name_less_of_the_question_than_the_best_are_left_out() -> None:
     table = "| ticket | price | locker |\n|---|---|---|\n| day | 8 euros | none |\n"
     table += "| month | 60 euros | included |\n| quarter | 150 euros | included |\n| pupils | 40 euros | none |"
@@ -200,7 +208,7 @@ def test_rows_that_the_question_does_not_tell_apart_are_all_said() -> None:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("What changed in 3.1.0?", ["Version 3.1.0 (2026-02-11)", "- Adds the import of calendars. [1]"]),
+        ("What changed in 3.1.0?", ["Version 3.1.0 (2026-02-11):", "- Adds the import of calendars. [1]"]),
         ("When was version 3.2.0 released?", ["Version 3.2.0 (2026-05-04) [1]"]),
     ],
 )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from selfright.domain.answers import Draft, Sentence
+from selfright.domain.blocks import LABELLED, LEAD_IN
 from selfright.domain.codes import codes_in, is_named
 from selfright.domain.composing import cite, compose
 from selfright.domain.passages import Passage
@@ -46,10 +47,10 @@ def _layout_group(group: Sequence[AnswerUnit], topics: set[str]) -> list[str]:
         topics.add(topic)
         return [f"{topic}: {piece.text}" if leads and piece is first else piece.text for piece in group]
     if first.kind == "code":
-        return [f"{piece.lead}\n{piece.text}" if piece.lead else piece.text for piece in group]
+        return [f"{_lead(piece)}\n{piece.text}" if piece.lead else piece.text for piece in group]
     if len(group) == 1 and first.kind == "item":
         return [_alone(first)]
-    lead = first.lead or _topic(first)
+    lead = _lead(first) or _topic(first)
     entries = _entries([piece.text for piece in group])
     return [f"{lead}\n{entries[0]}" if lead else entries[0], *entries[1:]]
 
@@ -71,16 +72,22 @@ def _entries(texts: Sequence[str]) -> list[str]:
 def _alone(item: AnswerUnit) -> str:
     """An item told outside of its list: without its number, and with what introduces it unless it is a sentence."""
     text = NUMBERED.sub("", item.text, count=1)
-    lead = item.lead or ("" if _SENTENCE_END.search(text) else _topic(item))
+    lead = _lead(item) or ("" if _SENTENCE_END.search(text) else _topic(item))
     return f"{lead} {text}" if lead else text
+
+
+def _lead(piece: AnswerUnit) -> str:
+    """What introduces it, with a colon where it is a line alone ("Version 3.2")."""
+    return piece.lead if not piece.lead or LEAD_IN.search(piece.lead) else f"{piece.lead}:"
 
 
 def _topic(piece: AnswerUnit) -> str:
     """The heading a list stands under, as its lead-in: "Side effects:"."""
-    heading = _section(piece) or piece.strip.passage.title.rstrip(":?!. ")
+    title = "" if LABELLED.match(piece.text) else piece.strip.passage.title.rstrip(":?!. ")
+    heading = _section(piece) or title
     return f"{heading}:" if heading else ""
 
 
 def _section(piece: AnswerUnit) -> str:
     heading = piece.under or piece.strip.passage.section.rpartition(">")[2]
-    return heading.strip().rstrip(":?!. ")
+    return NUMBERED.sub("", heading.strip()).rstrip(":?!. ")
