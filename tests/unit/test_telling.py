@@ -1,13 +1,16 @@
 """A chat at a terminal: what was withdrawn is never the answer without a word."""
 
 import io
+from dataclasses import replace
 
 import pytest
 
 from selfright.cli.commands.chat import EventPrinter
+from selfright.cli.render_answer import account
 from selfright.domain.answers import Answer, Cost
 from selfright.domain.events import AnswerCorrected, AnswerToken, DraftWithdrawn, TurnFinished
-from selfright.domain.judgements import StopReason
+from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource, StopReason
+from selfright.domain.passages import Language
 
 
 class Terminal(io.StringIO):
@@ -22,10 +25,13 @@ def told(out: io.StringIO, question: str, *events: object) -> str:
     return out.getvalue()
 
 
-def finished(text: str) -> TurnFinished:
-    return TurnFinished(
-        Answer("?", text, False, "en", (), None, None, StopReason.ADEQUATE, "full", False, (), (), (), Cost(), "t")
+def finished(
+    text: str, language: Language = "en", judged: Evaluation | None = None, uncovered: tuple[str, ...] = ()
+) -> TurnFinished:
+    answer = Answer(
+        "?", text, False, language, (), judged, None, StopReason.ADEQUATE, "full", False, (), (), (), Cost(), "t"
     )
+    return TurnFinished(replace(answer, uncovered=uncovered))
 
 
 @pytest.mark.parametrize("last", [AnswerToken("Seven bar."), AnswerCorrected("Seven bar.")])
@@ -34,7 +40,7 @@ def test_a_withdrawn_draft_that_is_the_answer_after_all_says_so(last: object) ->
     said = told(Terminal(), "At what pressure?", *events, finished("Seven bar."))
     assert said.index("not certain") > said.index("looking further")
     assert said.rstrip().endswith("Seven bar.")
-    assert "가장 가까운 답입니다" in told(Terminal(), "몇 바에서 열려?", *events, finished("Seven bar."))
+    assert "가장 가까운 답입니다" in told(Terminal(), "몇 바에서 열려?", *events, finished("Seven bar.", "ko"))
     # A file gets the answer alone, marked as well.
     assert told(io.StringIO(), "At what pressure?", *events, finished("Seven bar.")).startswith("[not certain")
 
@@ -44,3 +50,25 @@ def test_another_draft_is_not_marked() -> None:
     said = told(Terminal(), "몇 바?", *events, finished("Seven bar."))
     assert said == "Nine.\n[근거가 부족해 더 찾아봅니다]\nSeven bar.\n"
     assert told(io.StringIO(), "몇 바?", *events, finished("Seven bar.")) == "Seven bar.\n"
+
+
+DOUBTED = Evaluation(0.9, 0.3, 0.9, AnswerQuality.NEEDS_DOCS, 0.8, EvaluationSource.LOCAL, needs_retrieval=True)
+
+
+def test_doubt_stands_above_the_answer_in_ask_and_chat() -> None:
+    """Also where the first pass was the last, and for what answers only one of two parts."""
+    asked = finished("Seven bar.", judged=DOUBTED)
+    assert account(asked.answer).startswith("[not certain")
+    assert told(io.StringIO(), "?", asked).startswith("[not certain")
+    half = finished("7바입니다.", "ko", DOUBTED, uncovered=("값은 얼마인가요",))
+    for said in (account(half.answer), told(io.StringIO(), "?", half)):
+        assert said.startswith("[질문의 일부에만 답합니다. 다루지 못한 내용: 값은 얼마인가요]\n7바입니다.")
+    sure = finished("Seven bar.", judged=replace(DOUBTED, needs_retrieval=False))
+    assert account(sure.answer).startswith("Seven bar.")
+    refused = replace(asked.answer, abstained=True)
+    assert account(refused).startswith("Seven bar.")
+
+
+def test_doubt_that_comes_after_the_answer_was_written_is_told_below_it() -> None:
+    said = told(Terminal(), "?", AnswerToken("Seven bar."), finished("Seven bar.", judged=DOUBTED))
+    assert said.startswith("Seven bar.\n[not certain")

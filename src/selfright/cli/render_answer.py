@@ -17,13 +17,21 @@ _KOREAN = Wording(wordings("selfright.domain", "outcomes")["ko"]["clauses"], dic
 
 
 def account(answer: Answer) -> str:
-    """The answer, its sources and its account, in the language of the question."""
-    words = _TEXTS[answer.language]["words"]
-    parts = [answer.answer]
+    """The answer, its sources and its account, in the language of the question; what is in doubt of it comes first."""
+    words, mark = _TEXTS[answer.language]["words"], doubt(answer)
+    parts = [f"{mark}\n{answer.answer}" if mark else answer.answer]
     if answer.citations:
         parts.append("\n".join([f"{words['sources']}:", *_sources(answer)]))
     parts.append("\n".join([f"{words['account']}:", *_lines(answer, words)]))
     return "\n\n".join(parts)
+
+
+def doubt(answer: Answer, *, is_withdrawn: bool = False) -> str:
+    """What is to be read above an answer that did not pass its checks, or was withdrawn before; empty for others."""
+    if answer.abstained or not (answer.is_doubtful or is_withdrawn):
+        return ""
+    items = answer.evaluation.listed(answer.uncovered) if answer.evaluation else ""
+    return _TEXTS[answer.language]["words"]["part" if items else "doubt"].format(items=items)
 
 
 def steps(answer: Answer) -> str:
@@ -58,7 +66,7 @@ def _lines(answer: Answer, words: Words) -> list[str]:
     why = _TEXTS[answer.language]["stopped"][answer.stop_reason]
     rows.append((words["stopped"], why if answer.language == "ko" else f"{answer.stop_reason.value} ({why})"))
     rows += [(words["removed"], claim) for claim in answer.removed_claims]
-    rows += [(words["note"], note) for note in answer.notes]
+    rows += [(words["note"], note) for note in answer.notes[bool(answer.uncovered and doubt(answer)) :]]
     rows += [(words["web"], words[answer.web.effect])] if answer.web else []
     cost = answer.cost
     spent = words["spent"].format(seconds=cost.seconds, calls=cost.llm_calls, web=cost.web_requests)

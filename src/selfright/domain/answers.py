@@ -191,6 +191,11 @@ class Answer:
     verdict_confidence: float | None = None
 
     @property
+    def is_doubtful(self) -> bool:
+        """Whether an answer was given although its judge wanted another one."""
+        return not self.abstained and self.evaluation is not None and self.evaluation.needs_retrieval
+
+    @property
     def withheld(self) -> tuple[WithheldPassage, ...]:
         """The passages that were found in some pass and could not be evidence, each reason once."""
         return tuple(dict.fromkeys(one for step in self.trace for one in step.outcome.withheld))

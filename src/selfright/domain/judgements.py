@@ -1,6 +1,7 @@
 """What judges say: of a retrieval (verdict), of an answer (evaluation), and why a turn stopped."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -173,6 +174,8 @@ class Evaluation:
 
     Raises ``JudgeFailed`` for a score that is not a number in that range: a judge that says so has failed, and
     a failed judgement must never be clamped into a good one.
+
+    ``missing_info`` is in words to search for; ``open_parts`` are parts of the question that are left open, as asked.
     """
 
     grounding: float
@@ -186,6 +189,7 @@ class Evaluation:
     improvement_suggestions: tuple[str, ...] = ()
     reason: str = ""
     claims: tuple[Claim, ...] = ()
+    open_parts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("grounding", "completeness", "accuracy", "confidence"):
@@ -197,6 +201,16 @@ class Evaluation:
     def overall(self) -> float:
         """``0.4·grounding + 0.4·completeness + 0.2·accuracy``, rounded to six decimals against binary noise."""
         return round(0.4 * self.grounding + 0.4 * self.completeness + 0.2 * self.accuracy, 6)
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """What is missing, for people: the open parts as asked, and what is missing besides."""
+        others = (item for item in self.missing_info if not any(item in part for part in self.open_parts))
+        return tuple(dict.fromkeys((*others, *self.open_parts)))
+
+    def listed(self, items: Iterable[str]) -> str:
+        """Missing items in one line, the words of the question in quotes."""
+        return ", ".join(f"“{item}”" if item in self.open_parts and " " in item else item for item in items)
 
     @property
     def verified(self) -> bool:

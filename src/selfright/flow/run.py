@@ -77,7 +77,7 @@ def _uncovered_items(state: AgentState) -> tuple[str, ...]:
     if evaluation is None or state.get("abstained", False):
         return ()
     told = {concern.text for concern in state.get("concerns", ())} | {_without_mark(state["question"])}
-    return tuple(item for item in evaluation.missing_info if item not in told and _without_mark(item) not in told)
+    return tuple(item for item in evaluation.lacking if item not in told and _without_mark(item) not in told)
 
 
 def _without_mark(question: str) -> str:
@@ -86,8 +86,8 @@ def _without_mark(question: str) -> str:
 
 def _lacking(uncovered: tuple[str, ...], state: AgentState) -> list[str]:
     words, evaluation = texts_in(state["language"])["notes"], state.get("evaluation")
-    if uncovered:
-        return [words["lacking"].format(items=", ".join(uncovered[:_MOST_LACKING]))]
+    if evaluation and uncovered:
+        return [words["lacking"].format(items=evaluation.listed(uncovered[:_MOST_LACKING]))]
     if evaluation is None or state.get("abstained", False) or not evaluation.missing_info:
         return []
     concerns = {concern.text for concern in state.get("concerns", ())}

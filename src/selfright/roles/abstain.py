@@ -109,12 +109,12 @@ class SupportAbstainer:
             [*(strip.passage for strip in best.strips), *(hit.passage for hit in hits)],
         )
         said = "\n".join(f"{passage.context}\n{passage.text}" for passage in passages).casefold()
-        lacking = best.evaluation.missing_info if best.evaluation else ()
-        missing = [item for item in lacking if item.casefold() not in said][:MISSING]
+        judged = best.evaluation
+        missing = [item for item in judged.lacking if item.casefold() not in said][:MISSING] if judged else []
         nearest = _nearest(passages)
         parts = [words["no"]]
-        if missing:
-            parts.append(words["missing"].format(items=", ".join(missing)))
+        if judged and missing:
+            parts.append(words["missing"].format(items=judged.listed(missing)))
         parts.append(words["nearest"].format(items=", ".join(nearest)) if nearest else words["nothing"])
         sentences = tuple(Sentence(part) for part in parts)
         return Draft(" ".join(parts), sentences, refused=True)

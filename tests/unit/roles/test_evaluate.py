@@ -222,6 +222,24 @@ def test_missing_korean_words_read_whole_and_name_something(question: str, missi
     assert judged.missing_info == (missing,)
 
 
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("Are stickers alowed on the kettle?", ("Are stickers alowed on the kettle",)),
+        ("주전자를 강아지와 데려가도 되나요?", ("주전자를 강아지와 데려가도 되나요",)),
+        ("E09가 뜨면 어떻게 해요?", ("E09",)),
+        ("How much does the kettle hold, and who designed its handle?", ("who designed its handle",)),
+        ("Who invented the toaster, and who designed it?", ("Who invented the toaster, and who designed it",)),
+    ],
+)
+def test_what_is_left_open_is_told_as_it_was_asked(question: str, left: tuple[str, ...]) -> None:
+    """Whole, or by the code that nothing was found on; never a fragment of the question."""
+    judged = judge(question, draft("The K7 kettle holds 2 litres.", cites=KETTLE))
+    assert judged.open_parts == judged.lacking == left
+    if " " in left[0]:
+        assert judged.listed(left) == f"“{left[0]}”"
+
+
 def test_half_an_answer_scores_between_none_and_all() -> None:
     question = "How much does the kettle hold, and how often should it be descaled with citric acid?"
     half = judge(question, draft("The K7 kettle holds 2 litres.", cites=KETTLE))

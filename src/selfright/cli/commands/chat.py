@@ -132,32 +132,36 @@ class EventPrinter:
         self._live = out.isatty()
         self._words = _words(language_of(question))
         self._draft = ""
+        self._held = self._corrects = False
         self._withdrawn: set[str] = set()
 
     def show(self, event: TurnEvent) -> None:
-        """Writes what the event adds."""
+        """Writes what the event adds; the mark that belongs above an answer is known at the end of the turn."""
         match event:
             case AnswerToken(text=text):
-                whole = not self._draft and self._remark(text)
+                self._held = not self._draft and text.strip() in self._withdrawn
                 self._draft += text
-                self._say(f"{self._words[whole]}\n{text}" if whole else text)
+                self._say("" if self._held else text)
             case DraftWithdrawn():
                 self._withdrawn.add(self._draft.strip())
                 self._draft = ""
                 self._say(f"\n{self._words['withdrawn']}\n")
-            case AnswerCorrected(text=text):
-                self._draft = ""
-                self._say(f"\n{self._words[self._remark(text) or 'corrected']}\n{text}")
+            case AnswerCorrected():
+                self._held, self._corrects = True, True
             case TurnFinished(answer=answer):
-                remark = self._remark(answer.answer)
-                mark = f"{self._words[remark]}\n" if remark else ""
-                self._write("\n" if self._live else f"{mark}{answer.answer}\n")
+                self._finish(answer)
             case _:
                 pass
 
-    def _remark(self, text: str) -> str:
-        """What is to be said of this answer, as the name of the words for it."""
-        return "again" if text.strip() and text.strip() in self._withdrawn else ""
+    def _finish(self, answer: "Answer") -> None:
+        from selfright.cli.render_answer import doubt
+
+        mark = doubt(answer, is_withdrawn=answer.answer.strip() in self._withdrawn)
+        if self._live and not self._held:
+            self._write(f"\n{mark}\n" if mark else "\n")
+            return
+        mark = mark or (self._words["corrected"] if self._live and self._corrects else "")
+        self._write("\n" * (self._live and self._corrects) + "\n".join(filter(None, (mark, answer.answer))) + "\n")
 
     def _say(self, text: str) -> None:
         if self._live:

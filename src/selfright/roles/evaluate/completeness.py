@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from textwrap import shorten
 from typing import Any
 
 from selfright.domain.answers import Draft
+from selfright.domain.codes import codes_in
 from selfright.domain.file_names import full_title
 from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
@@ -31,8 +33,8 @@ class PartFacts:
     """One part of a question beside the answer.
 
     ``chance`` (0…1): how probably the answer answers it. ``share``: the part of its words, weighted by idf, that are in
-    the answer or in the headings that it is cited from; ``missing``: the others, none where the answer is in another
-    language.
+    the answer or in the headings that it is cited from; ``missing``: the others, only codes where the answer is in
+    another language.
     """
 
     text: str
@@ -89,8 +91,8 @@ class AnswerReader:
         chance = None if named else self.chance(part, draft)
         chance = share if chance is None else chance
         foreign = bool(draft.text) and language_of(draft.text) != language_of(part)
-        missing = () if foreign else tuple(term for term in terms if term.token not in said)
-        return PartFacts(part, chance, share, tuple(terms), missing)
+        missing = (term for term in terms if term.token not in said and not (foreign and not codes_in(term.surface)))
+        return PartFacts(part, chance, share, tuple(terms), tuple(missing))
 
     def chance(self, question: str, draft: Draft) -> float | None:
         """How probably (0…1) the draft answers, by the network; None when nobody reads it."""
@@ -136,13 +138,27 @@ def _headings(draft: Draft, sources: Sequence[Source]) -> str:
 def missing_words(parts: Sequence[PartFacts]) -> list[str]:
     """What of the question is left open, as the question writes it.
 
-    Of several parts those that are not answered; of one the words that the answer does not have, or all of it.
+    Of several parts those that are not answered; of one the codes or else the words that the answer does not have, or
+    all of it.
     """
     found = [part for part in parts if part.is_open]
     if len(parts) > 1:
         return list(dict.fromkeys(_TAIL.sub("", part.text)[:_LONGEST_PART] for part in found))
-    items = (item for part in found for item in _stretches(part) or [_TAIL.sub("", part.text)])
+    items = (item for part in found for item in _codes(part) or _stretches(part) or [_TAIL.sub("", part.text)])
     return [item for item in dict.fromkeys(items) if any(map(str.isalnum, item))]
+
+
+def open_parts(question: str, parts: Sequence[PartFacts]) -> list[str]:
+    """The parts that are left open as they were asked, or the codes in them that the answer does not have."""
+    found = [part for part in parts if part.is_open]
+    whole = len(parts) > 1 and len(found) == len(parts)
+    asked = [question] if whole else [item for part in found for item in _codes(part) or [part.text]]
+    items = (shorten(_TAIL.sub("", item), _LONGEST_PART, placeholder=" …") for item in asked)
+    return [item for item in dict.fromkeys(items) if any(map(str.isalnum, item))]
+
+
+def _codes(part: PartFacts) -> list[str]:
+    return [term.surface for term in distinct(part.missing) if codes_in(term.surface)]
 
 
 def _stretches(part: PartFacts) -> list[str]:

@@ -10,7 +10,7 @@ from selfright.domain.ports import PairJudge
 from selfright.domain.text import sentence_spans
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
-from selfright.roles.evaluate.completeness import AnswerReader, PartFacts, missing_words
+from selfright.roles.evaluate.completeness import AnswerReader, PartFacts, missing_words, open_parts
 from selfright.roles.evaluate.concerns import with_concerns
 from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.scoring import (
@@ -57,7 +57,8 @@ class LocalEvaluator:
     def _judge_refusal(self, request: EvaluationRequest, evidence: Sequence[Source]) -> Evaluation:
         parts = self.answering.parts(request.question, Draft(""), evidence)
         why = reason(request.language, "refused")
-        return _verdict(Scores(0.0, 0.0, 0.5), AnswerQuality.NEEDS_DOCS, 0.9, why, missing=missing_words(parts))
+        lacking = missing_words(parts), open_parts(request.question, parts)
+        return _verdict(Scores(0.0, 0.0, 0.5), AnswerQuality.NEEDS_DOCS, 0.9, why, lacking)
 
     def _judge_draft(self, request: EvaluationRequest, evidence: Sequence[Source]) -> Evaluation:
         seen = [claim_facts(text, evidence, self._analyzer) for text in _claims(request.draft)]
@@ -66,12 +67,13 @@ class LocalEvaluator:
         scores = score_answer(facts, parts, request.query_class)
         quality = label_answer(scores, facts, parts, request.query_class, evidence=bool(evidence))
         missing, advice = _lacking(facts, parts, quality, request.language)
+        left = open_parts(request.question, parts) if missing else []
         return _verdict(
             scores,
             quality,
             confidence_in(quality, scores, bool(evidence)),
-            _reason(facts, quality, missing, bool(evidence), request.language),
-            missing=missing,
+            _reason(facts, quality, left, bool(evidence), request.language),
+            (missing, left),
             suggestions=advice,
             claims=[_claim(fact) for fact in facts],
         )
@@ -138,7 +140,7 @@ def _verdict(
     quality: AnswerQuality,
     confidence: float,
     why: str,
-    missing: Sequence[str] = (),
+    lacking: tuple[Sequence[str], Sequence[str]] = ((), ()),
     suggestions: Sequence[str] = (),
     claims: Sequence[Claim] = (),
 ) -> Evaluation:
@@ -150,7 +152,8 @@ def _verdict(
         confidence=confidence,
         source=EvaluationSource.LOCAL,
         needs_retrieval=quality is not AnswerQuality.ADEQUATE or scores.overall < ADEQUATE_OVERALL,
-        missing_info=tuple(missing),
+        missing_info=tuple(lacking[0]),
+        open_parts=tuple(lacking[1]),
         improvement_suggestions=tuple(suggestions),
         reason=why,
         claims=tuple(claims),
