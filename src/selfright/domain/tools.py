@@ -9,6 +9,7 @@ from selfright.domain.events import TurnEvent
 from selfright.domain.flags import Flags
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.packs import GENERAL, DomainPack
+from selfright.domain.passages import Language
 from selfright.domain.ports import (
     Abstainer,
     Classifier,
@@ -39,7 +40,7 @@ class Tools:
     different judges scored. ``fallback_generator`` is the offline one, for answers of a model that fail their checks;
     None if no model writes. ``passed_over`` is the model that is not asked to write because a check found it bad at
     that; empty if there is none. ``visiting`` returns a context manager around the run of the named node, which may
-    take what the node decided; None if nobody observes the turn.
+    take what the node decided; None if nobody observes the turn. ``main_language`` is what most documents are in.
     """
 
     flags: Flags
@@ -65,3 +66,4 @@ class Tools:
     emit: Callable[[TurnEvent], None] | None = None
     pack: DomainPack = GENERAL
     visiting: Visiting | None = None
+    main_language: Callable[[], Language] = lambda: "en"

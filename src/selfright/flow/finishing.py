@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from selfright.domain.answers import Attempt, Draft
+from selfright.domain.codes import codes_in
 from selfright.domain.composing import apply_style, first_of_all, with_sources
 from selfright.domain.judgements import QueryClass, StopReason, Verdict
 from selfright.domain.text import language_of
@@ -64,10 +65,13 @@ def _unjudged_attempt(state: AgentState, reason: StopReason) -> Attempt:
 
 
 def _refusal(best: Attempt, state: AgentState, tools: Tools) -> Draft:
-    """It names the nearest sources; where the verdict is incorrect, none that was found by meaning alone."""
+    """It names the nearest sources; where the verdict is incorrect, none that was found by meaning alone, unless it
+    has codes of the kind that was asked for."""
     hits = (*state.get("retrieved_docs", ()), *best.hits)
     if best.verdict is Verdict.INCORRECT and any(hit.dense for hit in hits):
-        hits = tuple(hit for hit in hits if hit.bm25 or not hit.dense)
+        families = {code.family for code in codes_in(state["question"])}
+        near = (hit for hit in hits if not families.isdisjoint(code.family for code in codes_in(hit.passage.text)))
+        hits = (*(hit for hit in hits if hit.bm25 or not hit.dense), *near)
         near = {hit.passage.id for hit in hits}
         best = replace(best, strips=tuple(strip for strip in best.strips if strip.passage.id in near))
     return tools.abstainer.refusal(state["question"], state["language"], best, hits)

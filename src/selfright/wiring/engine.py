@@ -170,6 +170,7 @@ class Engine:
             web=self._web,
             router=self.index.router,
             pack=self.pack,
+            main_language=self.index.main_language,
         )
 
     @cached_property

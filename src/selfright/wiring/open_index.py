@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from selfright.domain.errors import UnknownName, UsageError
 from selfright.domain.flags import Flags
+from selfright.domain.passages import Language
 from selfright.domain.ports import (
     Embedder,
     Library,
@@ -98,6 +99,10 @@ class OpenIndex:
     def collections(self) -> list[Collection]:
         """The named parts of the index, ordered by name; a retriever has none."""
         return [] if self.is_foreign else list(self.as_made().collections())
+
+    def main_language(self) -> Language:
+        """What most documents are in; English for a retriever of the user's, which does not say."""
+        return "en" if self.is_foreign else self.open().main_language()
 
     def check_collections(self, collections: str | Sequence[str]) -> tuple[str, ...]:
         """The names, when there are such collections; raises ``UnknownName`` for one that there is not."""

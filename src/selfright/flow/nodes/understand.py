@@ -3,14 +3,16 @@
 ``classify`` is visited once more after an off-topic answer.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from selfright.domain.answers import Citation, Focus, Message, Repetition
+from selfright.domain.codes import codes_in
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language
 from selfright.domain.slots import Profile
-from selfright.domain.text import language_of
+from selfright.domain.text import has_hangul, language_of
 from selfright.domain.tools import Tools
 from selfright.flow.state import AgentState, texts_in
 
@@ -37,14 +39,19 @@ async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
         "meanings": _meanings(focus.question, question, state, tools),
         "question_context": focus.context,
         "has_question": focus.has_question,
-        "language": focus.language or _language(message, messages),
+        "language": focus.language or await _language(message, messages, tools),
     }
 
 
-def _language(message: str, before: Sequence[Message]) -> Language:
-    """The message's, the last one's where it has no letters ("???")."""
-    said = message if any(map(str.isalpha, message)) or not before else before[-1].content
-    return language_of(said)
+async def _language(message: str, before: Sequence[Message], tools: Tools) -> Language:
+    """The message's; where it is in none ("???", "E07") the last message's, or the one of most documents."""
+    if has_hangul(message) or any(map(_is_word, message.split())):
+        return language_of(message)
+    return language_of(before[-1].content) if before else await asyncio.to_thread(tools.main_language)
+
+
+def _is_word(token: str) -> bool:
+    return any(map(str.isalpha, token)) and not any(map(str.isdigit, token)) and not codes_in(token)
 
 
 async def _focus(message: str, state: AgentState, tools: Tools) -> Focus:

@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from selfright.domain.judgements import QueryClass
-from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
+from selfright.domain.passages import Document, DocumentInfo, Language, Passage, Retrieval, StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, TermStatistics, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities, Contents, Store
@@ -108,6 +108,10 @@ class StoreBase(FusedSearch, Store, ABC):
             kinds = tuple(map(QueryClass, json.loads(classes)))
             found[name] = Collection(name, description, kinds, tuple(json.loads(slots)), counts[name])
         return [collection for _, collection in sorted(found.items())]
+
+    def main_language(self) -> Language:
+        """What most documents are in; English where there are none."""
+        return "ko" if self._counts().languages["ko"] > self._counts().languages["en"] else "en"
 
     def describe(self, collection: Collection) -> None:
         """Keeps what the operator says of a collection; joins what is uncommitted, and commits."""

@@ -1,0 +1,43 @@
+"""Messages in no language of their own (codes, signs) are answered in that of the documents; near codes are named."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.folders import opened_over
+
+BOILER = """# 보일러 오류 코드
+
+| 코드 | 뜻 | 조치 |
+|---|---|---|
+| E01 | 점화 실패 | 가스 밸브를 열고 다시 켭니다. |
+| E02 | 물 부족 | 보충수 밸브를 엽니다. |
+"""
+POOL = "# 수영장\n\n자유 수영은 한 번에 6,000원입니다. 수영모를 꼭 써야 합니다.\n"
+FERRY = "# Ferry\n\nA single ticket costs 4.20 EUR. Dogs may travel on the lower deck.\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [("E07", "ko"), ("???", "ko"), ("FX-1031?", "ko"), ("E02", "ko"), ("What is E02?", "en"), ("ferry", "en")],
+)
+def test_a_message_in_no_language_gets_that_of_most_documents(tmp_path: Path, question: str, language: str) -> None:
+    with opened_over(tmp_path, {"보일러.md": BOILER, "수영장.md": POOL, "ferry.md": FERRY}) as selfright:
+        answer = selfright.ask(question)
+        assert answer.language == language
+        assert question != "E02" or answer.answer.startswith("보일러 오류 코드")
+        # In a conversation it is the language that was spoken last.
+        before = [
+            {"role": "user", "content": "What does a ticket cost?"},
+            {"role": "assistant", "content": "4.20 EUR."},
+        ]
+        assert selfright.ask(question, history=before).language == "en"
+
+
+def test_a_refusal_on_a_code_names_where_its_neighbours_are(tmp_path: Path) -> None:
+    with opened_over(tmp_path, {"보일러.md": BOILER, "수영장.md": POOL}) as selfright:
+        near = selfright.ask("E09가 뜨면 어떻게 해요?")
+        assert near.abstained
+        assert "찾지 못한 내용: E09. 가장 가까운 자료: 보일러 오류 코드 (보일러.md)." in near.answer
+        assert "수영장" not in near.answer
+        assert "관련된 자료가 없습니다" in selfright.ask("ZQ-4471은 뭐예요?").answer
