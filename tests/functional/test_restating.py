@@ -49,3 +49,22 @@ def test_nobody_elses_answer_is_said_again(tmp_path: Path) -> None:
         other = selfright.ask("say that more simply", session="s", user="lee")
         assert not other.citations
         assert "citric" not in other.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "where"),
+    [
+        ("How is limescale in the kettle removed?", "where does it say that?"),
+        ("How is limescale in the kettle removed?", "Where is that written?"),
+        ("주전자 물때는 어떻게 없애나요?", "그건 어디에 나와요?"),
+        ("주전자 물때는 어떻게 없애나요?", "어디에 적혀 있어?"),
+    ],
+)
+def test_where_it_says_that_names_the_sources_of_the_last_answer(tmp_path: Path, question: str, where: str) -> None:
+    with opened_over(tmp_path, {"kettle.md": KETTLE, "주전자.md": KETTLE_KO}, embedder="none") as selfright:
+        first = selfright.ask(question, session="s")
+        told = selfright.ask(where, session="s")
+        assert {c.document_id for c in told.citations} == {c.document_id for c in first.citations}
+        assert first.citations[0].document_id in told.notes[0]
+        # A place that a thing is in is looked up.
+        assert "retrieve" in [step.node for step in selfright.ask("Where is the kettle?", session="s").trace]

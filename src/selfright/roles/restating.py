@@ -24,13 +24,13 @@ _VOCABULARY = re.compile(
     r"|answer|reply|again|more|much|bit|little|in|to|into|as|an?|one|two|three|single|sentences?|lines?|words?|other"
     r"|short(?:er|ly)?|brief(?:er|ly)?|concise(?:ly)?|simpl(?:e|er|y)|plain|terms|easier|and|ok(?:ay)?|now|once|version|of"
     r"|way|fewer|only|just|for|beginners?|child|layman|i|details?|detailed|further|longer|about"
-    r"|korean|english|don|t|do|not|get|understand|what|where|did|does|is|are|from|come|came|sources?|sure|really|said"
-    r"|(?:그걸|그거|그것을?|이걸|이거|방금|말한|답한|거|걸|것을?|위|앞|그|내용을?|답변?을?|대답을?|좀|조금|더|다시|한|두|세|[123]|번만?"
+    r"|korean|english|don|t|do|not|get|understand|what|where|did|does|is|are|from|come|came|sources?|sure|really|said|written|stated|find|found"
+    r"|(?:그걸|그거|그건|이건|그것을?|이걸|이거|방금|말한|답한|거|걸|것을?|위|앞|그|내용을?|답변?을?|대답을?|좀|조금|더|다시|한|두|세|[123]|번만?"
     r"|문장|줄|마디|으?로만?|만|짧게|간단히|간단하게|간략히|간략하게|쉽게|쉬운|알기|초등학생도|이해하게|말로|줄여서?|요약(?:해서?)?"
     r"|정리(?:해서?)?|말(?:씀)?해|설명해?|알려|얘기해|이야기해|풀어서?|해|줘요?|주세요|줄래요?|주실래요|주시겠어요|줄|수|있어요?"
     r"|있을까요|있나요|부탁(?:해요?|드려요|드립니다)|요|자세히|자세하게|상세히|상세하게|구체적|길게|계속|이어서|번역(?:해서?)?|한국어|한글"
     r"|우리말|영어|이해가?|안|못|돼요?|했어요?|무슨|뜻|말|이야|인가요|이에요|봐|아까|조금|전에?|뭐라고|뭐랬|했(?:지|죠|더라|나요)|지|죠|요"
-    r"|출처|근거|는|은|가|어디(?:서|에서|야|예요|에요|죠|지)?|나온|나왔|온|거야|건가요|정말|진짜|확실(?:해|한가요|하나요)|맞아|맞나요|뭐(?:야|예요|죠)?)+",
+    r"|출처|근거|는|은|가|어디(?:서|에서|에|야|예요|에요|죠|지)?|나온|나왔|나와|써|쓰여|적혀|온|거야|건가요|정말|진짜|확실(?:해|한가요|하나요)|맞아|맞나요|뭐(?:야|예요|죠)?)+",
     re.IGNORECASE,
 )
 _MEANS = re.compile(r"\bwhat do you mean\b", re.IGNORECASE)
@@ -44,9 +44,11 @@ _CUES: dict[Again, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     "same": re.compile(
-        r"\b(?:repeat|say (?:that|it|this) (?:once )?(?:more|again)|did you (?:just )?say|you said|sources?|from|sure"
+        r"\bwhere (?:do|does|did|is) (?:it|that|this|you) (?:say|said|written|stated|find|found)\b"
+        r"|\b(?:repeat|say (?:that|it|this) (?:once )?(?:more|again)|did you (?:just )?say|you said|sources?|from|sure"
         r"|really)\b"
-        r"|뭐라고|뭐랬|다시 ?(?:한 ?번 ?)?말|한 ?번 ?더 ?말|출처|근거|어디서|정말|진짜|확실|맞(?:아|나)",
+        r"|뭐라고|뭐랬|다시 ?(?:한 ?번 ?)?말|한 ?번 ?더 ?말|출처|근거|어디(?:서|에? ?(?:나와|나왔|써|쓰여|적혀))"
+        r"|정말|진짜|확실|맞(?:아|나)",
         re.IGNORECASE,
     ),
     "more": re.compile(
@@ -80,7 +82,7 @@ def again(text: str) -> Again | None:
     return next((kind for kind, cue in _CUES.items() if cue.search(text)), None)
 
 
-_SOURCES = re.compile(r"\b(?:sources?|from)\b|출처|근거|어디서", re.IGNORECASE)
+_SOURCES = re.compile(r"\b(?:sources?|from|where)\b|출처|근거|어디", re.IGNORECASE)
 _MOST_LEAD_WORDS = 3  # "Opening hours. From April to September …" is one sentence
 _MARKERS = re.compile(r"^(?:\s*\[\d{1,4}\])*")
 _BULLET = re.compile(r"^(?:[-*•] |\d{1,3}[.)] )")

@@ -11,6 +11,7 @@ from functools import cache
 
 from selfright.domain.passages import Language
 from selfright.domain.tables import read_table
+from selfright.roles.restating import again
 
 # The most telling one first: "Hi, what can you do?" asks for more than a greeting.
 ACTS = ("recall", "about", "thanks", "bye", "mood", "greeting", "ack")
@@ -28,8 +29,9 @@ def act_of(text: str) -> str | None:
 
 
 def reply(text: str, language: Language, before: Sequence[str] = ()) -> str:
-    """The fixed reply to small talk, "all right" where it is on no list; ``before`` is what the user said so far."""
-    unlisted = "other" if any(map(str.isalnum, text)) else "nothing"
+    """The fixed reply to small talk, and to a request for more of what was not said yet; "all right" where it is on no
+    list. ``before`` is what the user said so far."""
+    unlisted = "more" if again(text) and not before else "other" if any(map(str.isalnum, text)) else "nothing"
     act, words = act_of(text) or unlisted, read_table(__package__, "talk")["replies"][language]
     asked = [said for said in before if act_of(said) is None] if act == "recall" else []
     if act == "recall":

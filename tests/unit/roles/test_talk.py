@@ -81,3 +81,10 @@ def test_the_longest_messages_take_no_time(word: str) -> None:
     began = time.process_time()
     act_of((word * 80)[:79] + "x")
     assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("text", ["tell me more", "say that more simply", "where does it say that?"])
+def test_there_is_nothing_to_go_on_from_in_a_new_conversation(text: str) -> None:
+    assert reply(text, "en").startswith("There is nothing before this")
+    assert not reply(text, "en", ["How high is the tower?"]).startswith("There is nothing before this")
+    assert reply("더 알려줘", "ko").startswith("앞서 나눈 대화가 없어")
