@@ -39,6 +39,24 @@ def test_add_list_remove(cli: Cli, documents: Path, tmp_path: Path) -> None:
     assert (info["documents"], info["languages"]) == (2, {"en": 1, "ko": 1})
 
 
+def test_a_report_counts_documents_and_files_apart(cli: Cli, tmp_path: Path) -> None:
+    """Two bad rows are one file that failed, and what was left out is "skipped" wherever it is told."""
+    rows = '{"id": "a", "text": "The lamp is red."}\n{"id": "b", "text": "The chair is blue."}\nno json\n{"id": "c"}\n'
+    files = {"rows.jsonl": rows, "empty.txt": "", "tool.exe": "x", ".hidden": "y"}
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    added = cli("index", "add", folder, "--index", tmp_path / "index")
+    assert added.code == 1
+    counts = "documents: added 2, replaced 0, unchanged 0, passages 2; files: failed 2, skipped 2"
+    assert added.out.strip() == counts
+    assert added.err.count("selfright: skipped ") == 2
+    assert "passed over" not in added.err
+    report = json.loads(cli("index", "add", folder, "--index", tmp_path / "index", "--json").out)
+    assert (report["failed"], report["skipped"], len(report["errors"]), len(report["skipped_files"])) == (2, 2, 3, 2)
+
+
 def test_removing_what_is_not_there_says_so(cli: Cli, documents: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     cli("index", "add", documents, "--index", index)

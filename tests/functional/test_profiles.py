@@ -81,6 +81,21 @@ def test_an_unknown_pack_names_the_nearest() -> None:
         Selfright.open(pack="medicall")
 
 
+def test_a_profile_without_a_user_is_the_default_ones(
+    capsys: pytest.CaptureFixture[str], home_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SELFRIGHT_PACK", "medical")
+    assert main(["profile", "show"]) == 0
+    assert "nothing is known of 'local'" in capsys.readouterr().err
+    assert main(["profile", "set", "age=60", "sex=male"]) == 0
+    assert main(["profile", "export"]) == 0
+    assert '"user": "local"' in capsys.readouterr().out
+    assert main(["profile", "forget", "--name", "age"]) == 0
+    assert "1 current or past fact of 'local' erased" in capsys.readouterr().out
+    assert main(["profile", "set", "ana"]) == 2
+    assert "expected at least one NAME=VALUE" in capsys.readouterr().err
+
+
 def test_the_command_line_shows_corrects_exports_and_erases(
     capsys: pytest.CaptureFixture[str], home_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,7 +38,7 @@ class DocumentMethods:
         ray: str | None = None,
         embed: bool = True,
     ) -> "Report":
-        """Adds files, folders or JSONL to the index, and creates it if needed. Unchanged files are skipped.
+        """Adds files, folders or JSONL to the index, and creates it if needed. Unchanged ones stay as they are.
 
         Documents are searched by words first; then ``embed`` makes their vectors, which with ``embed=False`` is left to
         a call of it. Without ``collection`` a document that is there stays in its own.

@@ -120,12 +120,12 @@ class Change(NamedTuple):
 
 @dataclass(slots=True)
 class Report:
-    """What a run did, in documents; ``failed`` has a path (with the row, if it was one) and the reason for each.
+    """What a run did, in documents; ``failed`` has a path and the reason for each file, or row of one, that failed.
 
-    ``skipped`` counts files that were passed over, ``skipped_why`` by reason. ``removed`` and ``kept`` are for ``sync``
-    alone: what is gone, and what would be but for a file or folder that could not be read. ``changes`` names the first
-    1,000. ``recognised`` has the documents with text from scanned pages, and those pages ("2, 5-7"), the first 1,000
-    likewise.
+    ``skipped`` counts files and hidden folders that were not read, ``skipped_why`` by reason. ``removed`` and
+    ``kept`` are for ``sync`` alone: what is gone, and what would be but for a file or folder that could not be read.
+    ``changes`` names the first 1,000. ``recognised`` has the documents with text from scanned pages, and those pages
+    ("2, 5-7"), the first 1,000 likewise.
     """
 
     added: int = 0
@@ -140,6 +140,11 @@ class Report:
     changes: list[Change] = field(default_factory=list)
     skipped_why: dict[str, int] = field(default_factory=dict)
     recognised: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def failed_files(self) -> int:
+        """How many files failed, in whole or in part."""
+        return len({path for path, _ in self.failed})
 
 
 def ingest(

@@ -56,7 +56,7 @@ _NAMED = 20
 
 @dataclass(slots=True)
 class Discovery:
-    """What was found: files to read, sorted within each folder; what cannot be read; what was passed over.
+    """What was found: files to read, sorted within each folder; what cannot be read; what was skipped.
 
     ``skipped`` counts hidden and unsupported files and links that lead out of their folder, ``skipped_why`` by reason;
     ``skipped_names`` has the first 20 of them with theirs.
@@ -69,7 +69,7 @@ class Discovery:
     skipped_why: dict[str, int] = field(default_factory=dict)
 
     def skip(self, path: Path, why: str) -> None:
-        """Counts a file that is passed over."""
+        """Counts a file that is skipped."""
         self.skipped += 1
         if len(self.skipped_names) < _NAMED:
             self.skipped_names.append((readable_name(str(path)), why))
@@ -136,7 +136,7 @@ def _walk(root: Path, found: Discovery) -> Iterator[SourceFile]:
 
 
 def _why_not(entry: os.DirEntry[str], inside: str) -> str:
-    """Why an entry is passed over; empty for a file to read."""
+    """Why an entry is skipped; empty for a file to read."""
     suffix = os.path.splitext(entry.name)[1].lower()
     if entry.name.startswith("."):
         return "hidden"

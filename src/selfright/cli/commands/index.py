@@ -203,7 +203,7 @@ def index() -> None:
 def add(
     selfright: "Selfright", paths: tuple[Path, ...], prune: bool, ray: str | None, as_json: bool, **options: Any
 ) -> int:
-    """Add PATHS: files, folders, or JSONL with _id|id, title, text, metadata. Unchanged documents are skipped.
+    """Add PATHS: files, folders, or JSONL with _id|id, title, text, metadata. Unchanged documents stay as they are.
 
     Reads txt, md, html, pdf, office files of all kinds, hwpx, csv, json and jsonl. An unreadable file is reported
     in one line, and the others are added; the exit code is 1 then.

@@ -31,7 +31,7 @@ _WORTH_TELLING = 200  # passages without vectors: some seconds of work
 
 
 def tell_report(report: "Report", *, as_json: bool, pruned: bool = False, dry_run: bool = False) -> None:
-    """Counts on stdout; on stderr the files that failed, and the first ten that were passed over, with reasons."""
+    """Counts on stdout; on stderr the files that failed, and the first ten that were skipped, with reasons."""
     for remark in _remarks(report):
         say(remark)
     if as_json:
@@ -39,7 +39,7 @@ def tell_report(report: "Report", *, as_json: bool, pruned: bool = False, dry_ru
     else:
         if dry_run:
             tell_changes(report)
-        counts = format_counts(_counts(report, pruned=pruned))
+        counts = _format_counts_of(report, pruned=pruned)
         click.echo(f"{counts} (nothing was changed: --dry-run)" if dry_run else counts)
 
 
@@ -48,7 +48,7 @@ def report_form(report: "Report", *, pruned: bool, dry_run: bool = False) -> dic
     form: dict[str, object] = {
         **_counts(report, pruned=pruned),
         "errors": [{"path": path, "error": why} for path, why in report.failed],
-        "passed_over": [{"path": path, "why": why} for path, why in report.skipped_names],
+        "skipped_files": [{"path": path, "why": why} for path, why in report.skipped_names],
         "recognised": [{"document_id": name, "pages": pages} for name, pages in report.recognised],
     }
     if pruned:
@@ -89,20 +89,26 @@ def exit_code(report: "Report") -> int:
 
 
 def _counts(report: "Report", *, pruned: bool) -> dict[str, int]:
-    counts = {"added": report.added, "replaced": report.replaced}
-    if pruned:
-        counts["removed"] = report.removed
-    counts |= {"unchanged": report.unchanged, "failed": len(report.failed), "skipped": report.skipped}
-    return counts | {"passages": report.passages}
+    removed = {"removed": report.removed} if pruned else {}
+    files = {"failed": report.failed_files, "skipped": report.skipped}
+    documents = {"added": report.added, "replaced": report.replaced, **removed, "unchanged": report.unchanged}
+    return {**documents, "passages": report.passages, **files}
+
+
+def _format_counts_of(report: "Report", *, pruned: bool) -> str:
+    """Documents and their passages, then files: one file may have many documents, and some of its rows may fail."""
+    counts = _counts(report, pruned=pruned)
+    files = {name: counts.pop(name) for name in ("failed", "skipped")}
+    return f"documents: {format_counts(counts)}; files: {format_counts(files)}"
 
 
 def _remarks(report: "Report") -> Iterator[str]:
     yield from (f"{path}: {why}" for path, why in report.failed[:_LISTED])
     if more := Counter(why for _, why in report.failed[_LISTED:]):
         yield f"and {more.total():,} more that failed: {_format_counts(more.items())}"
-    yield from (f"passed over {path} ({why})" for path, why in report.skipped_names[:_NAMED])
+    yield from (f"skipped {path} ({why})" for path, why in report.skipped_names[:_NAMED])
     if report.skipped > _NAMED:
-        yield f"passed over {report.skipped:,} in all: {_format_counts(report.skipped_why.items())}"
+        yield f"skipped {report.skipped:,} in all: {_format_counts(report.skipped_why.items())}"
     for name, pages in report.recognised[:_NAMED]:
         yield f"{name}: text of scanned pages recognised (OCR; may have errors or gaps): {pages}"
     if len(report.recognised) > _NAMED:
@@ -229,4 +235,4 @@ class Watch:
             say(f"{path}: {why}")
         if report.added or report.replaced or report.removed:
             tell_changes(report)
-            click.echo(format_counts(_counts(report, pruned=True)), err=True)
+            click.echo(_format_counts_of(report, pruned=True), err=True)

@@ -1,16 +1,19 @@
 """``selfright profile``: what is remembered of a user, to see, correct, take along and erase."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from selfright.cli.commands.options import json_option, opening, print_json, say, set_option, tell
+from selfright.domain.turns import DEFAULT_USER
 
 if TYPE_CHECKING:
     from selfright.api.selfright import Selfright
     from selfright.domain.slots import Profile, Slot
 
 on_profiles = opening(set_option)
+user_argument = click.argument("user", default=DEFAULT_USER)
 
 
 @click.group()
@@ -19,38 +22,38 @@ def profile() -> None:
 
 
 @profile.command()
-@click.argument("user")
+@user_argument
 @on_profiles
 @json_option
 def show(selfright: "Selfright", user: str, as_json: bool) -> None:
-    """Show the current profile of USER, and contradictions in it."""
+    """Show the current profile of USER ('local' by default), and contradictions in it."""
     known, summary = selfright.profile(user), selfright.profile_summary(user)
     _print_profile(user, known, summary, as_json)
 
 
 @profile.command("set")
-@click.argument("user")
-@click.argument("facts", nargs=-1, required=True, metavar="NAME=VALUE...")
+@click.argument("facts", nargs=-1, required=True, metavar="[USER] NAME=VALUE...")
 @on_profiles
 @json_option
-def put(selfright: "Selfright", user: str, facts: tuple[str, ...], as_json: bool) -> None:
-    """Correct the profile of USER: age=60 products=FxStore products=FxSync.
+def put(selfright: "Selfright", facts: tuple[str, ...], as_json: bool) -> None:
+    """Correct the profile of USER ('local' by default): age=60 products=FxStore products=FxSync.
 
     The values replace all current ones of a kind; "NAME=" removes them.
     """
-    given = _facts(facts)
+    user, *pairs = (DEFAULT_USER, *facts) if "=" in facts[0] else facts
+    given = _facts(pairs)
     known, summary = selfright.set_profile(given, user), selfright.profile_summary(user)
     _print_profile(user, known, summary, as_json)
 
 
 @profile.command()
-@click.argument("user")
+@user_argument
 @click.option("--name", metavar="NAME", help="Only facts of this kind.")
 @click.option("--value", metavar="VALUE", help="Only facts with this value.")
 @on_profiles
 @json_option
 def forget(selfright: "Selfright", user: str, name: str | None, value: str | None, as_json: bool) -> None:
-    """Erase all data of USER: profile with its history, conversations, traces.
+    """Erase all data of USER ('local' by default): profile with its history, conversations, traces.
 
     With --name or --value, only facts of the profile.
     """
@@ -63,24 +66,26 @@ def forget(selfright: "Selfright", user: str, name: str | None, value: str | Non
     form = {"user": user, "erased": gone.facts, "sessions": gone.sessions, "traces": gone.traces}
     counts = {"current or past fact": gone.facts, "conversation": gone.sessions, "trace": gone.traces}
     told = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count]
-    tell(form, [f"{', '.join(told) or 'nothing'} erased"], as_json=as_json)
+    tell(form, [f"{', '.join(told) or 'nothing'} of '{user}' erased"], as_json=as_json)
 
 
 @profile.command()
-@click.argument("user")
+@user_argument
 @on_profiles
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; this is always on.")
 def export(selfright: "Selfright", user: str, as_json: bool) -> None:
-    """Write the profile of USER as JSON: current, superseded and contradicted facts."""
+    """Write the profile of USER ('local' by default) as JSON: current, superseded and contradicted facts."""
     from selfright.schemas import history_view
 
     del as_json
     print_json(history_view(user, selfright.profile_history(user)))
 
 
-def _facts(pairs: tuple[str, ...]) -> dict[str, object]:
+def _facts(pairs: Sequence[str]) -> dict[str, object]:
     from selfright.domain.errors import UsageError
 
+    if not pairs:
+        raise UsageError("expected at least one NAME=VALUE; for example: selfright profile set ana age=60")
     facts: dict[str, list[str]] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
