@@ -1,11 +1,13 @@
 """Small talk gets a fixed reply without a search, a new subject within a conversation is found, and more is told."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from selfright import Answer, Selfright
 from tests.support.folders import opened_over
+from tests.support.scripted.server import ScriptedServer
 
 HUTS = """# Tarn Hut
 
@@ -54,8 +56,24 @@ def test_a_message_without_words_is_told_that_it_asks_nothing(opened: Selfright,
     assert answer.answer.startswith("I see no question there.")
 
 
+def test_a_model_is_not_asked_for_listed_small_talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has nothing to add, and its reply would fail the checks that documents are held to."""
+    with (
+        ScriptedServer([]) as server,
+        opened_over(tmp_path, {"huts.md": HUTS}, llm="openai:x", base_url=server.url) as selfright,
+    ):
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        assert selfright.ask("tell me more").answer.startswith("There is nothing before this")
+        selfright.ask("How many beds does Tarn Hut have?", session="s")
+        for text, said in (("ok", "All right!"), ("help", "I am Selfright"), ("what did I ask first?", "Tarn Hut")):
+            answer = selfright.ask(text, session="s")
+            assert said in answer.answer
+            assert (answer.cost.llm_calls, answer.notes) == (0, ())
+
+
 def test_sources_that_share_no_word_with_the_question_are_not_called_near(opened: Selfright) -> None:
-    assert opened.ask("Blorp fizzle zwick?").answer.endswith("Nothing related was found.")
+    for preset in ("full", "self_correcting"):
+        assert opened.ask("Blorp fizzle zwick?", preset=preset).answer.endswith("Nothing related was found.")
     assert "Tarn Hut" in opened.ask("Does Tarn Hut have a sauna?").answer
 
 

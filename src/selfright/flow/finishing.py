@@ -65,13 +65,13 @@ def _unjudged_attempt(state: AgentState, reason: StopReason) -> Attempt:
 
 
 def _refusal(best: Attempt, state: AgentState, tools: Tools) -> Draft:
-    """It names the nearest sources; where the verdict is incorrect, none that was found by meaning alone, unless it
-    has codes of the kind that was asked for."""
+    """It names the nearest sources; where the verdict is incorrect, or there is none, not those found by meaning alone,
+    unless they have codes of the kind that was asked for."""
     hits = (*state.get("retrieved_docs", ()), *best.hits)
-    if best.verdict is Verdict.INCORRECT and any(hit.dense for hit in hits):
+    if best.verdict in (Verdict.INCORRECT, None) and any(hit.dense for hit in hits):
         families = {code.family for code in codes_in(state["question"])}
-        near = (hit for hit in hits if not families.isdisjoint(code.family for code in codes_in(hit.passage.text)))
-        hits = (*(hit for hit in hits if hit.bm25 or not hit.dense), *near)
+        akin = (hit for hit in hits if not families.isdisjoint(code.family for code in codes_in(hit.passage.text)))
+        hits = (*(hit for hit in hits if hit.bm25 or not hit.dense), *akin)
         near = {hit.passage.id for hit in hits}
         best = replace(best, strips=tuple(strip for strip in best.strips if strip.passage.id in near))
     return tools.abstainer.refusal(state["question"], state["language"], best, hits)

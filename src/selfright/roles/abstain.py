@@ -17,6 +17,7 @@ from selfright.domain.judgements import Evaluation, EvaluationSource, Grading, Q
 from selfright.domain.passages import Hit, Language, Passage, is_of_the_web
 from selfright.domain.text import language_of
 from selfright.domain.wordings import wordings
+from selfright.roles.evaluate.completeness import OPEN
 from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
 from selfright.roles.scoring import Scorer, log_odds, read_scorer
 
@@ -94,12 +95,17 @@ class SupportAbstainer:
         self._threshold = threshold
 
     def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
-        """True for a refused draft; else, when judged, for one whose support is too low, or that answers no words."""
+        """True for a refused draft; else, when judged, for one whose support is too low, or that answers no words.
+
+        An answer in another language has to answer more probably than not: all kinds of subjects are found there.
+        """
         if best.draft.refused:
             return True
         if best.evaluation is None or not flags.abstention_enabled:
             return False
-        return _asks_nothing(question, query_class) or support(best.evaluation) < self._threshold
+        is_foreign = query_class in _ASKING and language_of(best.draft.text) != language_of(question)
+        least = max(self._threshold, OPEN) if is_foreign else self._threshold
+        return _asks_nothing(question, query_class) or support(best.evaluation) < least
 
     def refusal(self, question: str, language: Language, best: Attempt, hits: Sequence[Hit]) -> Draft:
         """What is missing, unless a source that was found has it, and the nearest sources, as the question speaks."""

@@ -31,13 +31,22 @@ def act_of(text: str) -> str | None:
 def reply(text: str, language: Language, before: Sequence[str] = ()) -> str:
     """The fixed reply to small talk, and to a request for more of what was not said yet; "all right" where it is on no
     list. ``before`` is what the user said so far."""
-    unlisted = "more" if again(text) and not before else "other" if any(map(str.isalnum, text)) else "nothing"
-    act, words = act_of(text) or unlisted, read_table(__package__, "talk")["replies"][language]
+    act, words = _kind(text, bool(before)), read_table(__package__, "talk")["replies"][language]
     asked = [said for said in before if act_of(said) is None] if act == "recall" else []
     if act == "recall":
         act = ("first" if _FIRST.search(text) else "last") if asked else "none"
     said = {"first": asked[0], "last": asked[-1]}.get(act, "") if asked else ""
     return str(words[act].format(can=words["can"], asked=said))
+
+
+def is_listed(text: str, has_before: bool) -> bool:
+    """Whether ``reply`` has a reply of its own to it, so that no model need be asked."""
+    return _kind(text, has_before) != "other"
+
+
+def _kind(text: str, has_before: bool) -> str:
+    unlisted = "more" if again(text) and not has_before else "other" if any(map(str.isalnum, text)) else "nothing"
+    return act_of(text) or unlisted
 
 
 def _acts(text: str) -> Iterator[str]:

@@ -20,6 +20,8 @@ from selfright.roles.generate.answer_parsing import MARKS, MOST_CHARACTERS, Pars
 from selfright.roles.generate.citation_check import CitationChecker, GroundingCheck
 from selfright.roles.generate.warnings import with_warnings
 from selfright.roles.model_calls import OUT_OF_REACH
+from selfright.roles.summarize import first_asked
+from selfright.roles.talk import is_listed
 from selfright.roles.visible_text import letters
 from selfright.roles.words import content_words
 
@@ -197,8 +199,10 @@ class ModelGenerator:
         """The draft. ``on_text`` hears the text as the model writes it, before citations are checked.
 
         Out of reach, out of budget, refused or empty: the offline writer's draft, which ``on_text`` hears afterwards.
-        Raises nothing of its own.
+        Raises nothing of its own. Listed small talk has its fixed reply.
         """
+        if _has_fixed_reply(request):
+            return await self.offline.generate(request, on_text)
         try:
             reply = await self.chat.complete(self._request(request), on_text)
         except (*OUT_OF_REACH, ReplyUnusable):
@@ -235,6 +239,13 @@ class ModelGenerator:
             parsed = self.grounding.without_quotes_and_rules(request.question, parsed, strips, request.system_prompt)
         draft = self.checker.draft(parsed if declined else self.checker.numbered(parsed, strips), strips)
         return replace(draft, refused=declined and not draft.citations)
+
+
+def _has_fixed_reply(request: GenerationRequest) -> bool:
+    """Whether it is small talk that is on a list; what a model summarised does not tell what was asked first."""
+    is_talk = request.query_class is QueryClass.CHITCHAT and bool(request.system_prompt)
+    is_told = not request.summary or bool(first_asked(request.summary))
+    return is_talk and is_told and is_listed(request.question, bool(request.history or request.summary))
 
 
 def _as_it_is(text: str) -> Draft:
