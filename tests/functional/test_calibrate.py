@@ -93,6 +93,7 @@ def test_swapped_labels_are_recognised(cli: Cli, own_index: Path, tmp_path: Path
     done = cli(*command)
     assert (done.code, done.err.count("look at the labels")) == (1, 1)
     assert re.search(r"the labels look swapped: the AUC of passages is 0\.[0-3]\d\d", done.err)
+    assert "interval -" not in done.err
     assert not list(own_index.glob("*calibration.json"))
     assert cli(*command, "--yes").code == 0
 

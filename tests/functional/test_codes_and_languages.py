@@ -41,3 +41,21 @@ def test_a_refusal_on_a_code_names_where_its_neighbours_are(tmp_path: Path) -> N
         assert "찾지 못한 내용: E09. 가장 가까운 자료: 보일러 오류 코드 (보일러.md)." in near.answer
         assert "수영장" not in near.answer
         assert "관련된 자료가 없습니다" in selfright.ask("ZQ-4471은 뭐예요?").answer
+
+
+ERRORS = "# Boiler errors\n\n| Code | Meaning | Action |\n|---|---|---|\n| {0} | {1} | {2} |\n| {3} | {4} | {5} |\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"), [({"a.md": FERRY, "b.md": FERRY}, "waited too long"), ({"수영장.md": POOL}, "오래 기다림")]
+)
+def test_a_code_alone_is_told_in_the_language_of_most_documents(
+    tmp_path: Path, more: dict[str, str], said: str
+) -> None:
+    english = ERRORS.format("FX-1003", "unknown format", "Upgrade.", "FX-1007", "waited too long", "Split it.")
+    korean = ERRORS.format("FX-1003", "지원하지 않는 형식", "올립니다.", "FX-1007", "오래 기다림", "나눕니다.")
+    documents = {"en.md": english, "ko.md": korean.replace("Boiler errors", "보일러 오류"), **more}
+    with opened_over(tmp_path, documents) as selfright:
+        answer = selfright.ask("FX-1007").answer
+        assert said in answer
+        assert ("waited too long" in answer) != ("오래 기다림" in answer)

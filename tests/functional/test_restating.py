@@ -65,6 +65,6 @@ def test_where_it_says_that_names_the_sources_of_the_last_answer(tmp_path: Path,
         first = selfright.ask(question, session="s")
         told = selfright.ask(where, session="s")
         assert {c.document_id for c in told.citations} == {c.document_id for c in first.citations}
-        assert first.citations[0].document_id in told.notes[0]
+        assert first.citations[0].document_id in told.answer.partition("\n")[0]
         # A place that a thing is in is looked up.
         assert "retrieve" in [step.node for step in selfright.ask("Where is the kettle?", session="s").trace]

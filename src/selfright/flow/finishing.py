@@ -9,7 +9,7 @@ from selfright.domain.composing import apply_style, first_of_all, with_sources
 from selfright.domain.judgements import QueryClass, StopReason, Verdict
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
-from selfright.flow.attempts import cite_supported, iteration, without_unsupported
+from selfright.flow.attempts import cite_supported, iteration, repeated_answer, without_unsupported
 from selfright.flow.state import AgentState, texts_in
 
 
@@ -103,7 +103,14 @@ def _notes_of_the_field(
 
 
 def _introduce(draft: Draft, state: AgentState) -> Draft:
-    """The draft, introduced by a sentence on its language if it quotes sources in another one than is wanted."""
+    """The draft, introduced by a sentence on its language if it quotes sources in another one than is wanted, or by the
+    names of its sources if the user asks for them."""
+    repeated = repeated_answer(state)
+    if repeated and repeated.named and not draft.refused:
+        names = dict.fromkeys(
+            f"{one.title} ({one.url or one.document_id})" for one in draft.citations or repeated.sources
+        )
+        draft = first_of_all(texts_in(state["language"])["leads"]["named"].format(names=", ".join(names)), draft)
     said, language = language_of(draft.text), state["language"]
     quotes = any(language_of(citation.text) == said for citation in draft.citations)
     foreign = not draft.refused and said != language and quotes

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from selfright.domain.answers import Citation, Focus, Message, Repetition
+from selfright.domain.answers import Focus, Message, Repetition
 from selfright.domain.codes import codes_in
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language
@@ -116,8 +116,7 @@ async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
     first = state["iteration_count"] == 0
     if first and (again := await _restate(state, tools)) is not None:
         asked = {"question": again.question, "query_for_retrieval": again.question} if again.question else {}
-        notes = (_SOURCES[state["language"]].format(names=_names(again.draft.citations)),) if again.named else ()
-        return {"query_class": QueryClass.QUESTION, "fast_path": True, "restated": again, "notes": notes, **asked}
+        return {"query_class": QueryClass.QUESTION, "fast_path": True, "restated": again, **asked}
     wordless = not any(map(str.isalnum, state["user_text"]))
     if first and state["mode"] != "llm" and (wordless or _only_tells(state, tools)):
         return {"query_class": QueryClass.CHITCHAT, "fast_path": True}
@@ -126,13 +125,6 @@ async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
         kind = QueryClass.QUESTION
     fast = first and (kind is QueryClass.CHITCHAT or await _fast(state, tools))
     return {"query_class": kind, "fast_path": fast}
-
-
-_SOURCES = {"en": "this is from: {names}", "ko": "출처: {names}"}
-
-
-def _names(citations: Sequence[Citation]) -> str:
-    return ", ".join(dict.fromkeys(f"{one.title} ({one.url or one.document_id})" for one in citations))
 
 
 async def _restate(state: AgentState, tools: Tools) -> Repetition | None:

@@ -26,6 +26,10 @@ class Estimate:
     low: float
     high: float
 
+    def within(self, least: float, most: float) -> "Estimate":
+        """The same with an interval that ends where the figure can."""
+        return Estimate(self.value, float(np.clip(self.low, least, most)), float(np.clip(self.high, least, most)))
+
     def __str__(self) -> str:
         return f"{self.value:.3f}, 95 % interval {self.low:.3f} to {self.high:.3f}"
 
@@ -46,7 +50,7 @@ class Effect:
         gains = (q - y) ** 2 - (p - y) ** 2
         mean = float(np.mean(gains))
         return cls(
-            _estimate(first, parts, groups),
+            _estimate(first, parts, groups).within(0.0, 1.0),
             _estimate(second - first, others - parts, groups),
             _estimate(mean, (gains - mean) / len(y), groups),
         )

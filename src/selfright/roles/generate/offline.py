@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
 from selfright.domain.chat import OnText
+from selfright.domain.codes import codes_in, is_named
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language
 from selfright.roles.analysis import TextAnalyzer
@@ -86,7 +87,7 @@ class OfflineGenerator:
         pieces = units_for(request.question, request.strips)
         telling = [piece for piece in pieces if piece.kind == "item" or _states(request.question, piece)]
         found = candidates(request.question, telling or pieces, self._scorer, request.hits)
-        found = _in_one_language(found, language)
+        found = _in_one_language(found, request.question, language)
         if request.query_class is QueryClass.SUMMARY and request.strips:
             chosen = choose_summary(found)
         else:
@@ -102,15 +103,19 @@ def _states(question: str, piece: AnswerUnit) -> bool:
     return statement_type(question, piece.text, "row" if piece.kind == "row" else "sentence") < StatementType.SPEAKS_OF
 
 
-def _in_one_language(found: list[Candidate], language: Language) -> list[Candidate]:
+def _in_one_language(found: list[Candidate], question: str, language: Language) -> list[Candidate]:
     """The candidates in the question's language; those in another where the best of them is clearly ahead.
 
-    What does not answer is found alike in all languages, and would be told in a mixture of them.
+    What does not answer is found alike in all languages, and would be told in a mixture of them. Where codes are all
+    that is asked, whoever names them is as good in any language.
     """
     own = [candidate for candidate in found if candidate.pieces[0].strip.passage.language == language]
     foreign = [candidate for candidate in found if candidate.pieces[0].strip.passage.language != language]
     if not own or not foreign:
         return found
+    codes = codes_in(question)
+    if len(question.split()) == len(codes) and any(is_named(code, one.pieces[0].text) for code in codes for one in own):
+        return own
     return foreign if _standing(foreign) - _standing(own) >= _FOREIGN_AHEAD else own
 
 
