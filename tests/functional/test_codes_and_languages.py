@@ -34,6 +34,15 @@ def test_a_message_in_no_language_gets_that_of_most_documents(tmp_path: Path, qu
         assert selfright.ask(question, history=before).language == "en"
 
 
+@pytest.mark.parametrize("question", ["E02", "E02는 무슨 뜻이야?", "E01이 뜨면 어떻게 해요?"])
+def test_the_row_of_a_code_is_an_answer(tmp_path: Path, question: str) -> None:
+    """It is not taken for a text that only speaks of answering."""
+    with opened_over(tmp_path, {"보일러.md": BOILER, "수영장.md": POOL}) as selfright:
+        answer = selfright.ask(question)
+        assert not answer.abstained
+        assert f"코드: {question[:3]}; 뜻: " in answer.answer
+
+
 def test_a_refusal_on_a_code_names_where_its_neighbours_are(tmp_path: Path) -> None:
     with opened_over(tmp_path, {"보일러.md": BOILER, "수영장.md": POOL}) as selfright:
         near = selfright.ask("E09가 뜨면 어떻게 해요?")

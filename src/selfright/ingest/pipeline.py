@@ -122,10 +122,9 @@ class Change(NamedTuple):
 class Report:
     """What a run did, in documents; ``failed`` has a path and the reason for each file, or row of one, that failed.
 
-    ``skipped`` counts files and hidden folders that were not read, ``skipped_why`` by reason. ``removed`` and
-    ``kept`` are for ``sync`` alone: what is gone, and what would be but for a file or folder that could not be read.
-    ``changes`` names the first 1,000. ``recognised`` has the documents with text from scanned pages, and those pages
-    ("2, 5-7"), the first 1,000 likewise.
+    ``skipped`` counts files and hidden folders, ``skipped_why`` by reason. ``removed`` and ``kept`` are for ``sync``:
+    what is gone, and what would be but for a file or folder that could not be read. ``changes`` names the first 1,000.
+    ``recognised`` has the documents with text from scanned pages, and those ("2, 5-7"), the first 1,000 likewise.
     """
 
     added: int = 0

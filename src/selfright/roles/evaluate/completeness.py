@@ -16,7 +16,7 @@ from textwrap import shorten
 from typing import Any
 
 from selfright.domain.answers import Draft
-from selfright.domain.codes import codes_in
+from selfright.domain.codes import codes_in, is_named
 from selfright.domain.file_names import full_title
 from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
@@ -97,7 +97,7 @@ class AnswerReader:
     def chance(self, question: str, draft: Draft) -> float | None:
         """How probably (0…1) the draft answers, by the network; None when nobody reads it."""
         score = self.score(question, draft)
-        if score is None or self._is_empty(draft, score):
+        if score is None or (self._is_empty(draft, score) and not _has_row_of_code(question, draft)):
             return None if score is None else 0.0
         return 1 / (1 + math.exp(-(self._weight * score + self._intercept)))
 
@@ -112,6 +112,12 @@ class AnswerReader:
             return None
         read = read_pairs(self._reader, question, [draft_text(draft)])
         return read[0].score if read and math.isfinite(read[0].score) else None
+
+
+def _has_row_of_code(question: str, draft: Draft) -> bool:
+    """Whether a row of a table in the draft has the code that is asked for, in one column of several."""
+    codes = codes_in(question)
+    return any(is_named(code, said.text) and "; " in said.text for code in codes for said in draft.sentences)
 
 
 def draft_text(draft: Draft) -> str:
