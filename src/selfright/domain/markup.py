@@ -2,6 +2,11 @@
 
 import re
 
+# Control characters, and those that are not seen or turn the reading order: no reader knows that they are there.
+INVISIBLE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 # A character of private use stands for each piece of code, another one for each, since some are taken out.
 _FIRST, _MOST_CODES = 0xF0000, 0xFFFD

@@ -14,16 +14,12 @@ from html import unescape
 from itertools import chain
 
 from selfright.domain.errors import SelfrightError, WebError, WebUnavailable
+from selfright.domain.markup import INVISIBLE
 from selfright.domain.passages import Document, Passage, WebFinding, web_id
 from selfright.domain.ports import Tokenizer, WebSearch
 
 TITLE_LENGTH = 200
 
-# Control characters, and those that are not seen or turn the reading order: no reader knows that they are there.
-INVISIBLE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
 # What would end a link's text or begin another one, in Markdown or HTML.
 _HARMLESS = str.maketrans({"<": "‹", ">": "›", "[": "(", "]": ")", "`": "'", "\\": "/", "|": "·", '"': "'"})

@@ -13,6 +13,7 @@ from selfright.server.keys import make_key
 from tests.support.uploads import take_in
 
 UNSEEN = ["a\0b", "a\nb", "a\r\nb", "a\u202eb", "a\u200bb", "a\u2066b", "a\ufeffb", "a\u2028b", "a\x1bb", "\ud800"]
+UNSEEN += ["a\u3164b", "a\u115fb", "a\u1160b", "a\uffa0b", "a\u034fb", "a\ufe0fb", "a\u17b4b"]
 
 
 @pytest.mark.parametrize("name", UNSEEN)

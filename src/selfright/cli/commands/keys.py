@@ -11,6 +11,7 @@ import click
 
 from selfright.cli.commands.options import json_option, say, set_option, tell, with_settings
 from selfright.domain.errors import SelfrightError
+from selfright.domain.routing import collection_name
 
 if TYPE_CHECKING:
     from selfright.server.keys import Key, Keys
@@ -38,7 +39,7 @@ def _tell_missing(values: Mapping[str, Any], collections: tuple[str, ...]) -> No
     if collections:
         with suppress(SelfrightError), Selfright.open(**values) as selfright:
             there = {collection.name for collection in selfright.collections()}
-            for name in sorted(set(collections) - there):
+            for name in sorted(set(map(collection_name, collections)) - there):
                 say(f"no document is in '{name}' yet; add with --collection")
 
 
