@@ -10,7 +10,9 @@ from typing import Literal
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 
-_HEADING = re.compile(r"#{1,6}\s+\S")
+_HEADING = re.compile(
+    r"#{1,6}\s+\S|제\s?\d{1,4}\s?조(?:의\s?\d+)?\s?\([^)\n]{1,60}\)\s*$"
+)  # the second: of Korean rules
 _ITEM = re.compile(r"\s*(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
 _LINE = re.compile(r"[^\S\n]*(\S[^\n]*)")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
@@ -38,6 +40,7 @@ LABELLED = re.compile(r"[^\s:：.!?。][^:：.!?。\n]{0,30}[:：]\s+\S")  # "E0
 _NUMBERED = re.compile(r"\d{1,3}[.)]\s+\S")
 _CLOSES = re.compile(r"[.,;!?…。，；！？]\W*$")
 WRAPPED_LINE = 60
+_WORDS_OF_NAME = 3  # of a line that names what stands below it, at most
 _LONGEST_HEAD = 2_000
 
 
@@ -53,9 +56,10 @@ class Block:
 def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]:
     """Headings, paragraphs, lists, tables and fenced code of ``text[start:end]``, in order, without blank space.
 
-    Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it. Short
-    lines right below one that ends with a colon are a list, and so are lines with labels right below one without. A
-    line with a number right above prose ("2. Holidays"), and a question above its answer, are headings.
+    Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it. A list
+    are also short lines right below one that ends with a colon, or below a name ("Ingredients"), and lines with labels
+    right below one without. A line with a number right above prose ("2. Holidays"), and a question above its answer,
+    are headings.
     """
     end = len(text) if end is None else end
     found = _numbered_headings(
@@ -105,8 +109,12 @@ def _unmarked_list(text: str, block: Block) -> Iterator[Block]:
 def _introduces(text: str, first: str, lines: Sequence[tuple[int, int]]) -> bool:
     if first.endswith((":", "：")):
         return all(end - start < WRAPPED_LINE for start, end in lines)
-    is_bare = not _CLOSES.search(first) and not LABELLED.match(first)
-    return is_bare and all(LABELLED.match(text, start + _indent(text, start, end), end) for start, end in lines)
+    if _CLOSES.search(first) or LABELLED.match(first):
+        return False
+    if all(LABELLED.match(text, start + _indent(text, start, end), end) for start, end in lines):
+        return True
+    names = len(first.split()) <= _WORDS_OF_NAME and not any(map(str.isdigit, first))
+    return names and all(end - start < WRAPPED_LINE and not _CLOSES.search(text[start:end]) for start, end in lines)
 
 
 def _numbered_headings(text: str, found: Iterable[Block]) -> Iterator[Block]:

@@ -13,6 +13,7 @@ _VERSIONS = (
     re.compile(r"(?:\b[vV]ersions?|버전은?|판은?)\s*(?P<v>\d+(?:\.\d+)+)(?!\.?\d|[A-Za-z_])"),
     re.compile(r"(?<![\w.])(?P<v>\d+(?:\.\d+)*)(?=\s?버전)"),
 )
+_ARTICLE = re.compile(r"(?P<family>제)\s?\d+\s?조(?:의\s?\d+)?|(?P<other>\bArticle|§)\s?\d+(?!\w)", re.IGNORECASE)
 _YEAR = re.compile(r"[a-z]+-?(?:19|20)\d\ds?")  # mid-1980s
 _GAP = r"[\s\-‐‑–_]*"
 _HYPHENS = re.compile(r"[-‐‑]")
@@ -29,7 +30,7 @@ class Code(NamedTuple):
 
 @lru_cache(maxsize=2_048)
 def codes_in(text: str) -> frozenset[Code]:
-    """The codes (``ORA-01555``, ``0x80070057``, ``ERR_CERT``) and versions (``v2.3.1``) of a text.
+    """The codes (``ORA-01555``, ``0x80070057``, ``ERR_CERT``), versions (``v2.3.1``), articles (``제3조``) of a text.
 
     What is written in small letters alone is no code, nor is a year.
     """
@@ -41,7 +42,10 @@ def codes_in(text: str) -> frozenset[Code]:
             if is_code and len(name) >= _SHORTEST and match.group().lower() not in {f"v{v}" for _, v in found}:
                 family = name.rstrip("0123456789") if pattern is _CODE else match["family"]
                 found.add(Code(family.lower(), name.lower()))
-    return frozenset(found)
+    articles = (
+        ("".join(match.group().split()), match["family"] or match["other"]) for match in _ARTICLE.finditer(text)
+    )
+    return frozenset(found) | {Code(family.lower(), name.lower()) for name, family in articles}
 
 
 def is_named(code: Code, text: str) -> bool:
@@ -52,4 +56,4 @@ def is_named(code: Code, text: str) -> bool:
 @lru_cache(maxsize=4_096)  # a question may name some thousand
 def _pattern(name: str) -> re.Pattern[str]:
     signs = _GAP.join(map(re.escape, name.replace("_", "")))
-    return re.compile(rf"(?<![A-Za-z0-9.])v?{signs}(?!\.?\d|[A-Za-z_])", re.IGNORECASE)
+    return re.compile(rf"(?<![A-Za-z0-9.])v?{signs}(?!\.?\d|[A-Za-z_]|(?<=조)의\s?\d)", re.IGNORECASE)

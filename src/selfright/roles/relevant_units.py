@@ -57,7 +57,7 @@ def _of_named_codes(question: str, pieces: list[AnswerUnit]) -> list[AnswerUnit]
 
 def _said(piece: AnswerUnit) -> str:
     """The piece after what introduces it."""
-    return f"{piece.lead} {piece.text}"
+    return f"{piece.lead or piece.under} {piece.text}"
 
 
 def _list(piece: AnswerUnit) -> frozenset[str]:

@@ -151,7 +151,9 @@ def listed(text: str) -> list[list[str]]:
         ("  요금:\n  어른 6천 원\n  어린이 3천 원\n\n끝", [["요금:", "어른 6천 원", "어린이 3천 원"]]),
         ("Winter:\nMonday 10 to 19", []),  # one line below is no list
         ("Winter:\nshort\n" + "so long that it is the beginning of wrapped prose, and not an entry", []),
-        ("Winter hours\nMonday 10 to 19\nSunday closed", []),
+        ("Winter hours\nMonday 10 to 19\nSunday closed", [["Winter hours", "Monday 10 to 19", "Sunday closed"]]),
+        ("Adults 6 euros\nChildren 3 euros\nDogs free", []),
+        ("We went to the sea\nand came home\nin the rain.", []),
         ("Version 3.2 (May)\n- Dark mode.\n- A crash.", [["Version 3.2 (May)", "- Dark mode.", "- A crash."]]),
         ("Version 3.2 (May)\n\n- Dark mode.", [["", "- Dark mode."]]),
         ("We were asked for this.\n- Dark mode.", [["", "- Dark mode."]]),
@@ -172,11 +174,13 @@ def test_lines_and_lists_below_a_line_that_introduces_them(text: str, expected: 
     [
         ("Notes\n\n2. Holidays\nEverybody has 26 days.", ["2. Holidays"]),
         ("1) 휴가\n한 해에 26일입니다.", ["1) 휴가"]),
+        ("제1조 (목적)\n이 규정은 이용을 정한다.\n제1조의2(뜻)\n뜻은 다음과 같다.", ["제1조 (목적)", "제1조의2(뜻)"]),
+        ("제1조(목적) 이 규정은 이용을 정한다.\n제2조(뜻)에 따른다.", []),
         ("1. Wash the rice\n2. Boil it", []),
         ("1. Wash the rice\n\nThen eat.", []),
         ("Steps\n1. Wash the rice\nwith cold water", []),  # the second line is more of the first
         ("1. Wash the rice.\nUse cold water.", []),
     ],
 )
-def test_a_numbered_line_above_prose_is_a_heading(text: str, expected: list[str]) -> None:
+def test_a_numbered_line_above_prose_and_the_name_of_an_article_are_headings(text: str, expected: list[str]) -> None:
     assert [text[block.start : block.end] for block in blocks(text) if block.kind == "heading"] == expected

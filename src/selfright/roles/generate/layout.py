@@ -71,7 +71,7 @@ def _entries(texts: Sequence[str]) -> list[str]:
 
 def _alone(item: AnswerUnit) -> str:
     """An item told outside of its list: without its number, and with what introduces it unless it is a sentence."""
-    text = NUMBERED.sub("", item.text, count=1)
+    text = NUMBERED.sub("", item.text, count=1).lstrip()
     lead = _lead(item) or ("" if _SENTENCE_END.search(text) else _topic(item))
     return f"{lead} {text}" if lead else text
 
@@ -90,4 +90,4 @@ def _topic(piece: AnswerUnit) -> str:
 
 def _section(piece: AnswerUnit) -> str:
     heading = piece.under or piece.strip.passage.section.rpartition(">")[2]
-    return NUMBERED.sub("", heading.strip()).rstrip(":?!. ")
+    return NUMBERED.sub("", heading.strip()).strip().rstrip(":?!. ")
