@@ -91,6 +91,7 @@ def test_what_only_speaks_of_answering_answers_nothing(question: str, text: str)
         ("Which rules does this document replace?", "This document replaces the rules of 2019."),
         ("Where is everything about the treaty?", "Everything about the treaty is kept in the archive of Lund."),
         ("What is the phone number of the museum?", "The form asks for yours; the museum's phone number is 555-0142."),
+        ("Which tag begins a list with numbers?", "In the Webling course, the tag ol begins a list with numbers."),
         ("상담실은 질문에 며칠 안에 답하나요?", "상담실은 모든 질문에 이틀 안에 답합니다."),
         ("이 문서는 어떤 규정을 대체하나요?", "이 문서는 2019년 규정을 대체합니다."),
         ("시험 정답지는 어디에 보관하나요?", "시험 정답지는 12번 사물함에 보관합니다."),
