@@ -92,6 +92,10 @@ def test_a_profile_without_a_user_is_the_default_ones(
     assert '"user": "local"' in capsys.readouterr().out
     assert main(["profile", "forget", "--name", "age"]) == 0
     assert "1 current or past fact of 'local' erased" in capsys.readouterr().out
+    assert main(["profile", "forget"]) == 2  # nobody erases everything by leaving out a word
+    assert "profile forget local" in capsys.readouterr().err
+    assert main(["profile", "export"]) == 0
+    assert '"male"' in capsys.readouterr().out
     assert main(["profile", "set", "ana"]) == 2
     assert "expected at least one NAME=VALUE" in capsys.readouterr().err
 

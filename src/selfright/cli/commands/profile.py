@@ -47,18 +47,22 @@ def put(selfright: "Selfright", facts: tuple[str, ...], as_json: bool) -> None:
 
 
 @profile.command()
-@user_argument
+@click.argument("user", required=False)
 @click.option("--name", metavar="NAME", help="Only facts of this kind.")
 @click.option("--value", metavar="VALUE", help="Only facts with this value.")
 @on_profiles
 @json_option
-def forget(selfright: "Selfright", user: str, name: str | None, value: str | None, as_json: bool) -> None:
-    """Erase all data of USER ('local' by default): profile with its history, conversations, traces.
+def forget(selfright: "Selfright", user: str | None, name: str | None, value: str | None, as_json: bool) -> None:
+    """Erase all data of USER: profile with its history, conversations, traces.
 
-    With --name or --value, only facts of the profile.
+    With --name or --value, only facts of the profile, of 'local' by default.
     """
+    from selfright.domain.errors import UsageError
     from selfright.domain.turns import Erased
 
+    if user is None and name is None and value is None:
+        raise UsageError(f"expected whose data to erase; for all of your own: selfright profile forget {DEFAULT_USER}")
+    user = user or DEFAULT_USER
     if name is None and value is None:
         gone = selfright.erase(user)
     else:
