@@ -81,7 +81,7 @@ def load_model() -> AbstentionModel:
 
 
 # The least completeness of an answer that cites only what others brought. Of 125 right answers from passages of SQuAD
-# 2.0 and KorQuAD 2 lie under it, and 3 of 6 wrong ones. So do most that only speak of answering.
+# 2.0 and KorQuAD 2 lie under it, and 2 of 6 wrong ones. So do most that only speak of answering.
 _FROM_OTHERS = 0.25
 
 NEAREST = 3
