@@ -147,8 +147,8 @@ class Settings:
     @property
     def explicit_flags(self) -> dict[str, object]:
         """The flags that the user set, with their values."""
-        values, defaults = dataclasses.asdict(self.flags), dataclasses.asdict(Flags())
-        return {name: value for name, value in values.items() if name in self.explicit or value != defaults[name]}
+        values, defaults = {name: getattr(self.flags, name) for name in FLAG_NAMES}, Flags()
+        return {n: value for n, value in values.items() if n in self.explicit or value != getattr(defaults, n)}
 
     def with_values(self, values: Mapping[str, object]) -> "Settings":
         """A copy with settings and flags changed by name; values may be text.

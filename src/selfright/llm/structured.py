@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +208,7 @@ class ModelChecks:
 
     def find_check(self, name: str) -> Mapping[str, Any]:
         """What was stored for the model, or shipped; empty when nothing was."""
-        found = read_models(self._path).get(name) or read_models(SHIPPED).get(name)
+        found = read_models(self._path).get(name) or _shipped_models().get(name)
         return found if isinstance(found, Mapping) else {}
 
     def keep(self, name: str, found: Mapping[str, Any]) -> Path:
@@ -215,3 +216,8 @@ class ModelChecks:
         known = {other: one for other, one in read_models(self._path).items() if other != name}
         write_models(self._path, dict([*known.items(), (name, found)][-MOST_MODELS:]))
         return self._path
+
+
+@cache
+def _shipped_models() -> Mapping[str, Any]:
+    return read_models(SHIPPED)

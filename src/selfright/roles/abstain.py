@@ -17,7 +17,7 @@ from selfright.domain.judgements import Evaluation, EvaluationSource, Grading, Q
 from selfright.domain.passages import Hit, Language, Passage, is_of_the_web
 from selfright.domain.text import language_of
 from selfright.domain.wordings import wordings
-from selfright.roles.evaluate.completeness import OPEN
+from selfright.roles.evaluate.completeness import OPEN, is_of_others
 from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
 from selfright.roles.scoring import Scorer, log_odds, read_scorer
 
@@ -146,7 +146,8 @@ class CalibratedAbstainer(SupportAbstainer):
         strange = _asks_nothing(question, query_class)
         if best.draft.refused or evaluation is None or strange or not _is_familiar(best, evaluation, query_class):
             return super().should_abstain(question, query_class, best, flags)
-        if flags.abstention_enabled and evaluation.completeness < _FROM_OTHERS and _is_of_others(best):
+        found = [*(strip.passage for strip in best.strips), *(hit.passage for hit in best.hits)]
+        if flags.abstention_enabled and evaluation.completeness < _FROM_OTHERS and is_of_others(best.draft, found):
             return True
         probability = self._model.probability(Grounds(best.draft, evaluation, best.grading))
         return flags.abstention_enabled and not self._model.suffices(probability, question, best.draft.text)
@@ -158,13 +159,6 @@ _ASKING = (QueryClass.QUESTION, QueryClass.UNKNOWN)
 def _is_incorrect(best: Attempt) -> bool:
     """Whether it was made from passages that are incorrect, and no page of the web stands in for them."""
     return best.verdict is Verdict.INCORRECT and not any(is_of_the_web(hit.passage.id) for hit in best.hits)
-
-
-def _is_of_others(best: Attempt) -> bool:
-    """Whether it cites only passages that are not trusted."""
-    cited = {citation.passage_id for citation in best.draft.citations}
-    passages = (*(strip.passage for strip in best.strips), *(hit.passage for hit in best.hits))
-    return not any(passage.trusted for passage in passages if passage.id in cited or not cited)
 
 
 def _asks_nothing(question: str, query_class: QueryClass) -> bool:

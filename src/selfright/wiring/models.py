@@ -74,7 +74,8 @@ class Models:
         from selfright.llm.structured import FILE, ModelChecks
 
         checks = ModelChecks(self._settings.home / FILE)
-        found = {one.name: _worse(one, checks) for one in self._by_job.values() if one is not None}
+        backends = {one.name: one for one in self._by_job.values() if one is not None}  # one model does several jobs
+        found = {name: _worse(one, checks) for name, one in backends.items()}
         return frozenset(Job(job) for job, name in self.names.items() if job in found[name])
 
     def backend(self, job: Job) -> "Backend | None":

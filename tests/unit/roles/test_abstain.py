@@ -128,13 +128,16 @@ def test_what_all_judges_believe_is_given_and_what_none_does_is_not() -> None:
         assert not calibrated.should_abstain(QUESTION, QueryClass.QUESTION, best, Flags(abstention_enabled=False))
 
 
-def test_what_only_others_brought_has_to_answer_as_well_as_be_relevant() -> None:
+def test_what_others_brought_beside_ones_own_has_to_answer_as_well_as_be_relevant() -> None:
     calibrated, own = CalibratedAbstainer(), known(0.95, 0.2)
     upload = replace(own.hits[0].passage, origin="upload")
-    theirs = replace(own, hits=(Hit(upload, 1 / 61),), strips=(replace(own.strips[0], passage=upload),))
+    alone = replace(own, hits=(Hit(upload, 1 / 61),), strips=(replace(own.strips[0], passage=upload),))
+    beside = replace(upload, id="beside#0", document_id="beside", origin="index")
+    theirs = replace(alone, hits=(*alone.hits, Hit(beside, 1 / 62)))
     surer = replace(theirs, evaluation=judged(0.9, 0.6, 0.9))
-    refused = [calibrated.should_abstain(QUESTION, QueryClass.QUESTION, one, Flags()) for one in (own, theirs, surer)]
-    assert refused == [False, True, False]
+    told = (own, alone, theirs, surer)
+    refused = [calibrated.should_abstain(QUESTION, QueryClass.QUESTION, one, Flags()) for one in told]
+    assert refused == [False, False, True, False]
 
 
 @pytest.mark.parametrize(

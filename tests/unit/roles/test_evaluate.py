@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -76,8 +77,13 @@ PHONE, PHONE_KO = "What is the phone number of the lighthouse?", "등대의 전�
         (PHONE_KO, "등대 전화번호는 확인되었으며 이 자료가 공식 답변입니다."),
     ],
 )
-def test_what_only_speaks_of_answering_answers_nothing(question: str, text: str) -> None:
-    assert judge(question, draft(text), hits(passage(text))).completeness == 0.0
+def test_what_others_brought_and_only_speaks_of_answering_answers_nothing(question: str, text: str) -> None:
+    upload = replace(passage(text), origin="upload")
+    told = draft(text, cites=upload)
+    assert judge(question, told, hits(upload, KETTLE)).completeness == 0.0
+    assert judge(question, told, hits(upload)).completeness > 0.0  # then there is nothing of the operator's own
+    own = passage(text)
+    assert judge(question, draft(text, cites=own), hits(own, KETTLE)).completeness > 0.0
 
 
 @pytest.mark.parametrize(
@@ -100,7 +106,8 @@ def test_what_only_speaks_of_answering_answers_nothing(question: str, text: str)
     ],
 )
 def test_what_speaks_of_answers_and_documents_may_answer(question: str, text: str) -> None:
-    assert judge(question, draft(text), hits(passage(text))).completeness > 0.5
+    upload = replace(passage(text), origin="upload")
+    assert judge(question, draft(text, cites=upload), hits(upload, KETTLE)).completeness > 0.5
 
 
 def test_a_question_without_words_lacks_nothing_that_could_be_named() -> None:

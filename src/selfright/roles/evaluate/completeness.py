@@ -16,7 +16,7 @@ from textwrap import shorten
 from typing import Any
 
 from selfright.domain.answers import Draft
-from selfright.domain.codes import codes_in, is_named
+from selfright.domain.codes import codes_in
 from selfright.domain.file_names import full_title
 from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
@@ -51,7 +51,8 @@ class PartFacts:
 
 OPEN = 0.5
 # A text that says this, and answers by less than the second number (log-odds), speaks of answering and answers nothing.
-# So do 47 of 64 such texts, and 5 of 500 answering sentences of SQuAD 2.0 and KorQuAD.
+# So do 47 of 64 such texts, and 5 of 500 answering sentences of SQuAD 2.0 and KorQuAD; but 13 of 95 right answers of
+# the field sets (code, lists, "see …"), so it is asked only of what others brought beside the operator's own texts.
 _EMPTY_CLAIM, _SAYS_SO, _ANSWERS = "The answer is in this document.", 2.0, 1.5
 _LONGEST_PART = 120
 _GAP = re.compile(r"[^,;:?!.()，。]{0,14}")
@@ -80,15 +81,17 @@ class AnswerReader:
         """The facts of each part of the question, at least one."""
         whole = self._analyzer.key_terms(question)
         said = frozenset(self._analyzer.tokens(f"{_headings(draft, sources)}\n{draft.text}"))
-        return [self._part(part, whole, draft, said) for part in question_parts(question)]
+        doubtful = is_of_others(draft, [source.passage for source in sources])
+        return [self._part(part, whole, draft, said, doubtful) for part in question_parts(question)]
 
-    def _part(self, part: str, whole: Sequence[Term], draft: Draft, said: frozenset[str]) -> PartFacts:
+    def _part(self, part: str, whole: Sequence[Term], draft: Draft, said: frozenset[str], doubtful: bool) -> PartFacts:
         terms = self._analyzer.key_terms(part) or whole
         total = sum(term.weight for term in terms)
         share = sum(term.weight for term in terms if term.token in said) / total if total else 1.0
         # "What about dogs?" asks for whatever is said of them, which the network has not learnt.
         named = share == 1.0 and only_names(part, self._analyzer)
-        chance = None if named else self.chance(part, draft)
+        score = None if named else self.score(part, draft)
+        chance = None if score is None else 0.0 if doubtful and self._is_empty(draft, score) else self._chance(score)
         chance = share if chance is None else chance
         foreign = bool(draft.text) and language_of(draft.text) != language_of(part)
         missing = (term for term in terms if term.token not in said and not (foreign and not codes_in(term.surface)))
@@ -97,8 +100,9 @@ class AnswerReader:
     def chance(self, question: str, draft: Draft) -> float | None:
         """How probably (0…1) the draft answers, by the network; None when nobody reads it."""
         score = self.score(question, draft)
-        if score is None or (self._is_empty(draft, score) and not _has_row_of_code(question, draft)):
-            return None if score is None else 0.0
+        return None if score is None else self._chance(score)
+
+    def _chance(self, score: float) -> float:
         return 1 / (1 + math.exp(-(self._weight * score + self._intercept)))
 
     def _is_empty(self, draft: Draft, score: float) -> bool:
@@ -116,10 +120,11 @@ class AnswerReader:
         return read[0].score if read and math.isfinite(read[0].score) else None
 
 
-def _has_row_of_code(question: str, draft: Draft) -> bool:
-    """Whether a row of a table in the draft has the code that is asked for, in one column of several."""
-    codes = codes_in(question)
-    return any(is_named(code, said.text) and "; " in said.text for code in codes for said in draft.sentences)
+def is_of_others(draft: Draft, passages: Sequence[Passage]) -> bool:
+    """Whether the draft cites only what others brought, though the operator's own texts were found beside that."""
+    cited = {citation.passage_id for citation in draft.citations}
+    used = [passage for passage in passages if passage.id in cited or not cited]
+    return not any(passage.trusted for passage in used) and any(passage.trusted for passage in passages)
 
 
 def draft_text(draft: Draft) -> str:
