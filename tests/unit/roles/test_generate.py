@@ -218,6 +218,16 @@ def test_a_line_above_a_list_is_said_with_it(scorer: UnitScorer, question: str, 
     assert not any("3.2.0" in line and "3.1.0" in question for line in said)
 
 
+def test_a_line_is_not_said_alone_and_above_its_list() -> None:
+    question = "What is the latest version?"
+    found = candidates(
+        question, units_for(question, [strip(passage(CHANGES, "c.txt", "Changes"))]), UnitScorer(ANALYZER)
+    )
+    alike = [replace(candidate, score=1.0, by_part=(1.0,)) for candidate in found]
+    assert len(alike) == 4  # two lines, and the list below each
+    assert len(choose_answer(alike)) == 2
+
+
 def test_a_cell_merged_over_columns_is_said_once() -> None:
     table = "| Fee | Fee | Spring | Summer |\n|---|---|---|---|\n| Boat | Boat | 14 | 14 |\n"
     table += "| Pier | Pier | closed until further notice | closed until further notice |"
