@@ -197,6 +197,15 @@ def test_rows_that_name_less_of_the_question_than_the_best_are_left_out() -> Non
     ]
 
 
+def test_rows_that_each_name_something_that_is_asked_for_are_said_together() -> None:
+    table = (
+        "| of | per 100 g | per serving |\n|---|---|---|\n| energy | 452 kcal | 203 kcal |\n| fat | 17 g | 7.7 g |\n"
+    )
+    table += "| protein | 10 g | 4.5 g |\n| salt | 0.2 g | 0.1 g |"
+    said = write("How much protein and salt is in 100 g?", strip(passage(table, "n.md", "Granola")), scorer=SCORER).text
+    assert [name for name in ("energy", "fat", "protein", "salt") if f"of: {name};" in said] == ["protein", "salt"]
+
+
 def test_rows_that_the_question_does_not_tell_apart_are_all_said() -> None:
     rows = [f"| room {n} | {4 + 7 * (n * 5 % 11)} | floor {n % 3} |" for n in range(10)]
     table = "\n".join(["| room | seats | floor |", "|---|---|---|", *rows])

@@ -15,7 +15,7 @@ from selfright.roles.generate.layout import NUMBERED
 from selfright.roles.quantities import quantities
 from selfright.roles.selection import ScoredPiece, UnitScorer
 from selfright.roles.visible_text import heading_above
-from selfright.roles.words import word_stems
+from selfright.roles.words import content_words, word_stems
 
 # How far (log-odds) an entry may be behind the best of its list or table to be said with it: rows are apart from one
 # another, what a list names belongs together.
@@ -61,7 +61,8 @@ def candidates(
         Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, word_stems(piece.text))
         for piece, judged, *of_piece in zip(said, whole, *each_part, strict=True)
     ]
-    return [candidate for group in _groups(scored) for candidate in _entries(_named_rows(question, group))]
+    asked = content_words(question)
+    return [candidate for group in _groups(scored) for candidate in _entries(_named_rows(question, group), asked)]
 
 
 def _by_part(judged: ScoredPiece, of_parts: Sequence[ScoredPiece]) -> tuple[float, ...]:
@@ -103,15 +104,15 @@ def _codes(text: str) -> set[str]:
     return {code.upper() for code in _CODE.findall(text)}
 
 
-def _entries(group: list[Candidate]) -> list[Candidate]:
-    """The entries of a list that answer together: those not far behind the best. Of rows only those that name as much
-    of the question as the best one does; all of these where most of them are near."""
+def _entries(group: list[Candidate], asked: frozenset[str]) -> list[Candidate]:
+    """The entries of a list that answer together: those not far behind the best. Of rows none that has only some of the
+    words that are ``asked`` for and stand in the best one; all others where most of them are near."""
     if len(group) == 1:
         return group
     best, is_table = max(group, key=lambda entry: entry.score), group[0].pieces[0].kind == "row"
     least = best.score - (_ROW_MARGIN if is_table else _ITEM_MARGIN)
-    said = best.coverage if is_table else 0.0
-    alike = [entry for entry in group if entry.coverage >= said]
+    said = best.words & asked
+    alike = [entry for entry in group if not (is_table and entry.words & asked < said)]
     near = [entry for entry in alike if entry.score >= least]
     if is_table and 2 * len(near) > len(alike):  # the question does not tell them apart
         near = alike
