@@ -56,10 +56,10 @@ class Block:
 def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]:
     """Headings, paragraphs, lists, tables and fenced code of ``text[start:end]``, in order, without blank space.
 
-    Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it. A list
-    are also short lines right below one that ends with a colon, or below a name ("Ingredients"), and lines with labels
-    right below one without. A line with a number right above prose ("2. Holidays"), and a question above its answer,
-    are headings.
+    Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it. Short
+    lines right below one that ends with a colon, or below a name ("Ingredients"), are a list, too, and so are lines
+    with labels right below one without. A line with a number right above prose ("2. Holidays"), the name of an article
+    ("제3조 (대출)"), and a question above its answer are headings.
     """
     end = len(text) if end is None else end
     found = _numbered_headings(
