@@ -22,7 +22,7 @@ from selfright.roles.words import content_words, word_stems
 _ITEM_MARGIN, _ROW_MARGIN = 2.0, 1.5
 _MOST_ITEMS, _MOST_ROWS = 8, 12
 _OF_WHOLE = 0.25  # how much the whole question counts where a sentence is scored for a part of it
-_MOST_GROUP_CHARACTERS = 900
+_MOST_GROUP_CHARACTERS = 1_000
 
 _CODE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]+-?\d+[A-Za-z0-9-]*")
 _ASKS = re.compile(r"[?？][\"”'’)\]»*_\s]*$")
