@@ -107,7 +107,7 @@ def _in_one_language(found: list[Candidate], question: str, language: Language) 
     """The candidates in the question's language; those in another where the best of them is clearly ahead.
 
     What does not answer is found alike in all languages, and would be told in a mixture of them. Where codes are all
-    that is asked, whoever names them is as good in any language.
+    that is asked, a text in the question's language that names one is enough.
     """
     own = [candidate for candidate in found if candidate.pieces[0].strip.passage.language == language]
     foreign = [candidate for candidate in found if candidate.pieces[0].strip.passage.language != language]
