@@ -70,8 +70,8 @@ def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory() as place, ModelProcess(options.latency) as model:
         folder = Path(place)
-        keys = _prepared(folder, max([options.users, *(options.curve or ())]))
-        with _serving(folder, model.url, options) as (process, url):
+        keys = prepare(folder, max([options.users, *(options.curve or ())]))
+        with served(folder, model.url, options) as (process, url):
             if options.curve:
                 return _told(asyncio.run(_curve(url, keys, process.pid, model, options)), options)
             report = asyncio.run(_phases(url, keys, process, model, options))
@@ -353,22 +353,22 @@ async def _watch(pid: int, began: float, memory: list[tuple[float, float]]) -> N
         await asyncio.sleep(1)
 
 
-def _family(pid: int) -> list[int]:
+def processes_of(pid: int) -> list[int]:
     """The process and its workers."""
     return [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split())]
 
 
 def _rss(pid: int) -> float:
-    kept = (Path(f"/proc/{each}/status").read_text("utf-8") for each in _family(pid))
+    kept = (Path(f"/proc/{each}/status").read_text("utf-8") for each in processes_of(pid))
     return sum(int(found[1]) / 1000 for status in kept if (found := re.search(r"VmRSS:\s+(\d+) kB", status)))
 
 
 def _cpu(pid: int) -> float:
-    stats = (Path(f"/proc/{each}/stat").read_text("utf-8").rpartition(")")[2].split() for each in _family(pid))
+    stats = (Path(f"/proc/{each}/stat").read_text("utf-8").rpartition(")")[2].split() for each in processes_of(pid))
     return sum(int(parts[11]) + int(parts[12]) for parts in stats) / os.sysconf("SC_CLK_TCK")
 
 
-def _prepared(folder: Path, users: int) -> list[str]:
+def prepare(folder: Path, users: int) -> list[str]:
     with Selfright.open(folder / "index", embedder="none", home=folder / "home") as selfright:
         report = selfright.add([DOCUMENTS])
     print(f"indexed {report.added} documents", file=sys.stderr)
@@ -379,7 +379,7 @@ def _prepared(folder: Path, users: int) -> list[str]:
 
 
 @contextmanager
-def _serving(folder: Path, model: str, options: argparse.Namespace) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+def served(folder: Path, model: str, options: argparse.Namespace) -> Iterator[tuple["subprocess.Popen[str]", str]]:
     variables = {
         "SELFRIGHT_INDEX": str(folder / "index"),
         "SELFRIGHT_HOME": str(folder / "home"),
