@@ -4,9 +4,9 @@ All positions are character offsets into the text that was given, so spans can b
 """
 
 import re
+import string
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 
@@ -18,6 +18,7 @@ _LINE = re.compile(r"[^\S\n]*(\S[^\n]*)")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULED = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?")  # the line below the head of a table
 _FENCE = re.compile(r"\s*(?:```[^`\n]*$|~~~)")  # ```code``` within one line opens nothing
+_LETTERS = frozenset(string.ascii_letters)  # what begins with one has none of these marks
 _INDENTED = re.compile(r"(?:\s{2,}|\t)\S")
 
 # A line that asks, behind a mark or in bold type, or as one sentence alone.
@@ -26,6 +27,7 @@ _MARKED_QUESTION = re.compile(
     r"|(?:\*\*|__)[^\n]{1,200}[?？](?:\*\*|__)"
 )
 _PLAIN_QUESTION = re.compile(r"(?![#>|*+•·-]|\d+[.)]\s)[^\n]{1,150}[?？]")
+_FENCES = ("```", "~~~")
 _MAY_MARK = frozenset("Q질*_")
 _QUESTION_MARKS = ("?", "？", "\nQ", "\n질문", "\n**Q", "\n**질문")
 
@@ -44,8 +46,7 @@ _WORDS_OF_NAME = 3  # of a line that names what stands below it, at most
 _LONGEST_HEAD = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A run of lines of one kind; ``end`` is past the last character that is not white space."""
 
     kind: BlockKind
@@ -131,12 +132,11 @@ def _numbered_headings(text: str, found: Iterable[Block]) -> Iterator[Block]:
 
 
 def _is_numbered_heading(text: str, above: int, block: Block, following: Block) -> bool:
+    if block.kind != "list" or following.kind != "paragraph" or block.end - block.start >= WRAPPED_LINE:
+        return False
     line = text[block.start : block.end]
     return (
-        block.kind == "list"
-        and following.kind == "paragraph"
-        and len(line) < WRAPPED_LINE
-        and "\n" not in line
+        "\n" not in line
         and _NUMBERED.match(line) is not None
         and not _CLOSES.search(line)
         and text.count("\n", block.end, following.start) == 1
@@ -191,36 +191,39 @@ def _is_question(line: str) -> bool:
 
 
 def _marked_blocks(text: str, start: int, end: int) -> Iterator[Block]:
-    current: Block | None = None
+    before: BlockKind | None = None  # the kind of the block that is open, from ``begin`` to ``last``
+    begin = last = start
     fenced = False
     for line_start, line_end in line_spans(text, start, end):
         line = text[line_start:line_end]
-        if not line.strip():
-            if current and not fenced:
-                yield current
-                current = None
+        bare = line.strip()
+        if not bare:
+            if before and not fenced:
+                yield Block(before, begin, last)
+                before = None
             continue  # inside a fence the code goes on behind a blank line, and does not end in one
-        if current and current.kind == "paragraph" and _RULED.fullmatch(line.strip()):
-            head = max(current.start, text.rfind("\n", current.start, current.end) + 1)
-            if "|" in text[head : current.end]:
-                if above := text[current.start : head].rstrip():
-                    yield Block("paragraph", current.start, current.start + len(above))
-                current = Block("table", head, current.end)
-        fence = _FENCE.match(line) is not None
-        kind: BlockKind = "code" if fence or fenced else _kind(line, current)
-        trimmed_end = line_start + len(line.rstrip())
-        if current and kind == current.kind and kind != "heading" and not (fence and not fenced):
-            current = Block(kind, current.start, max(current.end, trimmed_end))
-        else:
-            if current:
-                yield current
-            current = Block(kind, line_start + len(line) - len(line.lstrip()), trimmed_end)
+        if before == "paragraph" and _RULED.fullmatch(bare):
+            head = max(begin, text.rfind("\n", begin, last) + 1)
+            if "|" in text[head:last]:
+                if above := text[begin:head].rstrip():
+                    yield Block("paragraph", begin, begin + len(above))
+                before, begin = "table", head
+        fence = bare.startswith(_FENCES) and _FENCE.match(line) is not None
+        kind: BlockKind = "code" if fence or fenced else "paragraph"
+        if kind != "code" and (bare[0] not in _LETTERS or before in ("table", "list")):
+            kind = _kind(line, before)
+        if before and (kind != before or kind == "heading" or (fence and not fenced)):
+            yield Block(before, begin, last)
+            before = None
+        if not before:
+            before, begin = kind, line_end - len(line.lstrip())
+        last = line_start + len(line.rstrip())
         fenced ^= fence
         if fence and not fenced:
-            yield current
-            current = None
-    if current:
-        yield current
+            yield Block(before, begin, last)
+            before = None
+    if before:
+        yield Block(before, begin, last)
 
 
 def head_of(table: str) -> str:
@@ -239,11 +242,11 @@ def line_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start = stop + 1
 
 
-def _kind(line: str, current: Block | None) -> BlockKind:
+def _kind(line: str, before: BlockKind | None) -> BlockKind:
     if _HEADING.match(line):
         return "heading"
-    if _ROW.match(line) or (current and current.kind == "table" and "|" in line):
+    if _ROW.match(line) or (before == "table" and "|" in line):
         return "table"
-    if _ITEM.match(line) or (current and current.kind == "list" and _INDENTED.match(line)):
+    if _ITEM.match(line) or (before == "list" and _INDENTED.match(line)):
         return "list"
     return "paragraph"

@@ -16,6 +16,7 @@ _VERSIONS = (
 _ARTICLE = re.compile(r"(?P<family>제)\s?\d+\s?조(?:의\s?\d+)?|(?P<other>\bArticle|§)\s?\d+(?!\w)", re.IGNORECASE)
 _YEAR = re.compile(r"[a-z]+-?(?:19|20)\d\ds?")  # mid-1980s
 _GAP = r"[\s\-‐‑–_]*"
+_MAY_BE_CODE = re.compile(r"[\d_]")
 _HYPHENS = re.compile(r"[-‐‑]")
 _SHORTEST = 3
 
@@ -34,6 +35,8 @@ def codes_in(text: str) -> frozenset[Code]:
 
     What is written in small letters alone is no code, nor is a year.
     """
+    if not _MAY_BE_CODE.search(text):
+        return frozenset()
     found = {Code("version", match["v"].lower()) for pattern in _VERSIONS for match in pattern.finditer(text)}
     for pattern in (_NUMBERED, _CONSTANT, _CODE):
         for match in pattern.finditer(text):

@@ -35,7 +35,8 @@ _CITATION = re.compile(rf"\s?{_NOTE}", re.IGNORECASE)
 _APART_FROM_CODE = re.compile(rf"(?<!\w)\s?{_NOTE}", re.IGNORECASE)
 _NESTED = 8
 _BLANK = re.compile(r"\s+")
-_MAY_MARK = re.compile(f"[`#>*+•·▪◦!\\[\\]~_<{{{chr(_FIRST)}-{chr(_FIRST + _MOST_CODES)}-]")  # some mark is made of it
+# Some mark is made of it; the last ones are marks at the beginning of a line only.
+_MAY_MARK = re.compile(f"[`*\\[~_<{{{chr(_FIRST)}-{chr(_FIRST + _MOST_CODES)}#>+•·▪◦-](?:(?<![#>+•·▪◦-])|(?<!\\S.))")
 
 
 def plain(text: str) -> str:

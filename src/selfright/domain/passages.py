@@ -16,6 +16,7 @@ Language = Literal["ko", "en"]
 Origin = Literal["index", "upload", "web"]
 """Who brought a text: the operator, somebody who sent a file, or anybody who has a web page."""
 
+_ORIGINS: tuple[Origin, ...] = get_args(Origin)
 SearchedBy = Literal["words", "meaning", "both"]
 
 DEFAULT_COLLECTION = "default"
@@ -41,8 +42,8 @@ class Document:
     @property
     def origin(self) -> Origin:
         """What its metadata says under ``origin``; a document that says nothing was brought by the operator."""
-        said = self.metadata.get("origin")
-        return next((origin for origin in get_args(Origin) if origin == said), "index")
+        said = self.metadata.get("origin", "index")
+        return next((origin for origin in _ORIGINS if origin == said), "index")
 
     def with_origin(self, origin: Origin) -> "Document":
         """The same, brought by others unless ``origin`` is ``index``: trust can be lowered, not raised."""

@@ -4,6 +4,7 @@ All positions are character offsets into the text that was given, so spans can b
 """
 
 import re
+import string
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -17,12 +18,14 @@ from selfright.domain.passages import Language
 _HANGUL = re.compile(r"[\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f]")
 _LATIN = re.compile(r"[A-Za-z]")
 _MARKUP = re.compile(r"```.*?```|`[^`\n]*`|https?://\S+", re.DOTALL)
-_DATE = re.compile(r"(?<!\d)\d{4}\.[ \t]*\d{1,2}\.(?:[ \t]*\d{1,2}\.)?")  # 2008. 8. 25.
+# 2008. 8. 25. That a digit comes first lets the search skip all other characters.
+_DATE = re.compile(r"\d(?<!\d\d)\d{3}\.[ \t]*\d{1,2}\.(?:[ \t]*\d{1,2}\.)?")
 _NUMBER_OF_ITEM = re.compile(r"(?:^|\n)\s*\d{1,3}$")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|Sr|Jr|St|vs|etc|e\.g|i\.e|cf|al|Fig|Figs|Eq|No|Nos|vol|pp|ca|approx|resp|Inc|Ltd|Co"
-    r"|Corp|Dept|U\.S|U\.K|a\.m|p\.m|Ph\.D|M\.D|min|max|avg|sp|spp|subsp|var)|\b[A-Z])\.$"
-)
+_ABBREVIATIONS = frozenset(
+    "Dr Mr Mrs Ms Prof Sr Jr St vs etc e.g i.e cf al Fig Figs Eq No Nos vol pp ca approx resp Inc Ltd Co Corp Dept U.S "
+    "U.K a.m p.m Ph.D M.D min max avg sp spp subsp var".split()
+).union(string.ascii_uppercase)
+_ABBREVIATED = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(_ABBREVIATIONS)))})$")
 MAX_NAME = 200
 
 
@@ -64,9 +67,8 @@ def block_sentences(text: str, block: Block) -> Iterator[tuple[int, int]]:
     """``sentence_spans`` of one block."""
     last = block.start
     for cut in sorted({*_line_cuts(text, block), *_stop_cuts(text, block), block.end}):
-        piece = text[last:cut]
-        if piece.strip():
-            yield last + len(piece) - len(piece.lstrip()), last + len(piece.rstrip())
+        if piece := text[last:cut].lstrip():
+            yield cut - len(piece), cut - len(piece) + len(piece.rstrip())
         last = cut
 
 
@@ -77,7 +79,7 @@ def sentences_of(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _line_cuts(text: str, block: Block) -> set[int]:
-    if block.kind == "code":
+    if block.kind == "code" or text.find("\n", block.start, block.end) < 0:
         return set()
     if block.kind in ("list", "table"):
         return {stop for _, stop in line_spans(text, block.start, block.end)}
@@ -99,8 +101,11 @@ def _stop_cuts(text: str, block: Block) -> set[int]:
             head = text[max(block.start, at - 12) : at]
             if at in in_dates or (match.group() == "." and _NUMBER_OF_ITEM.search(head)):
                 continue
-        elif before.isalpha() and _ABBREVIATION.search(text[max(block.start, at - 12) : at + 1]):
-            continue
+        elif before.isalpha() and text[at] == ".":
+            first = max(block.start, at - 12)
+            word = text[max(first, text.rfind(" ", first, at) + 1) : at]
+            if word in _ABBREVIATIONS if word.isalpha() else _ABBREVIATED.search(word):
+                continue
         cuts.add(match.end())
     return cuts
 
