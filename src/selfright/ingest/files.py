@@ -21,6 +21,7 @@ _REASONS = {
     errno.EACCES: "no permission to read it",
 }
 _MIB = 2**20
+_FIRST = 2**16  # bytes that are read at once: room is made for as many, and most files are small
 _TITLE_LENGTH = 300
 
 
@@ -87,12 +88,14 @@ class SourceFile:
     def read_bytes(self) -> bytes:
         """All of it. Raises ``UnreadableFile`` when there is nothing, or more than ``limits.file_bytes``."""
         with self.open() as handle:
-            data = handle.read(self.limits.file_bytes + 1)
+            data = handle.read(_FIRST)
+            if len(data) == _FIRST:
+                data += handle.read(self.limits.file_bytes + 1 - _FIRST)
         if len(data) > self.limits.file_bytes:
             raise self.refuse(
                 f"larger than {self.limits.file_bytes:,} bytes; split it, or bring its texts as JSON Lines"
             )
-        if not data.strip():
+        if not data or data.isspace():
             raise self.refuse("the file is empty; there is nothing to index")
         return data
 
@@ -110,7 +113,7 @@ class SourceFile:
 
     def document(self, text: str, title: str, media_type: str = "text/plain", url: str | None = None) -> Document:
         """The file's one document. Raises ``UnreadableFile`` when ``text`` is blank."""
-        if not text.strip():
+        if not text or text.isspace():
             raise self.refuse("there is no text in it; nothing to index")
         return Document(
             id=self.name,

@@ -88,8 +88,7 @@ def discover(paths: Sequence[Path], *, maybe_none: bool = False) -> Discovery:
     for path in paths:
         if not os.path.lexists(path):
             raise InputError(f"no such file or folder: {path}; check the path")
-        for file in _files(path, found):
-            real = os.path.realpath(file.path)
+        for file, real in _files(path, found):
             if real not in seen:
                 seen.add(real)
                 found.files.append(file)
@@ -99,25 +98,26 @@ def discover(paths: Sequence[Path], *, maybe_none: bool = False) -> Discovery:
     return found
 
 
-def _files(path: Path, found: Discovery) -> Iterator[SourceFile]:
+def _files(path: Path, found: Discovery) -> Iterator[tuple[SourceFile, str]]:
+    """The files with their real paths."""
     if path.is_dir():
-        yield from sorted(_walk(path, found), key=lambda file: file.name)
+        yield from sorted(_walk(path, found), key=lambda found: found[0].name)
         return
     file = SourceFile(path, readable_name(path.name))
     # A link that cannot be followed is left to the reader, which says what is wrong with it.
     if path.suffix.lower() in SUFFIXES or not path.exists():
-        yield file
+        yield file, os.path.realpath(path)
     else:
         instead = OLDER.get(path.suffix.lower())
         why = f"save it as {instead}" if instead else f"supported are {_SUPPORTED}"
         found.failed.append(file.refuse(f"files of this kind are not read; {why}"))
 
 
-def _walk(root: Path, found: Discovery) -> Iterator[SourceFile]:
-    inside = os.path.realpath(root) + os.sep
-    folders = [root]
+def _walk(root: Path, found: Discovery) -> Iterator[tuple[SourceFile, str]]:
+    inside = os.path.join(os.path.realpath(root), "")
+    folders = [(root, "")]
     while folders:
-        folder = folders.pop()
+        folder, above = folders.pop()
         try:
             with os.scandir(folder) as scanned:
                 entries = list(scanned)
@@ -126,16 +126,18 @@ def _walk(root: Path, found: Discovery) -> Iterator[SourceFile]:
             found.failed.append(SourceFile(folder, folder.name).refuse(why))
             continue
         for entry in entries:
-            path = Path(entry.path)
+            path, name = Path(entry.path), above + entry.name
             if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-                folders.append(path)
-            elif why := _why_not(entry, inside):
+                folders.append((path, f"{name}/"))
+                continue
+            real = os.path.realpath(path) if entry.is_symlink() else inside + name.replace("/", os.sep)
+            if why := _why_not(entry, real.startswith(inside)):
                 found.skip(path, why)
             else:
-                yield SourceFile(path, readable_name(path.relative_to(root).as_posix()))
+                yield SourceFile(path, readable_name(name)), real
 
 
-def _why_not(entry: os.DirEntry[str], inside: str) -> str:
+def _why_not(entry: os.DirEntry[str], is_inside: bool) -> str:
     """Why an entry is skipped; empty for a file to read."""
     suffix = os.path.splitext(entry.name)[1].lower()
     if entry.name.startswith("."):
@@ -145,5 +147,4 @@ def _why_not(entry: os.DirEntry[str], inside: str) -> str:
     if suffix not in SUFFIXES:
         return f"{readable_name(suffix[:12]) or 'files without an ending'}: not a kind that is read"
     # Links may not lead out of the folder that was named: it may have come from somebody else.
-    leads_out = entry.is_symlink() and not os.path.realpath(entry.path).startswith(inside)
-    return "the link leads out of its folder" if leads_out else ""
+    return "" if is_inside else "the link leads out of its folder"

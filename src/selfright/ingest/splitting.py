@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from selfright.domain.blocks import Block, BlockKind, blocks, head_of
@@ -46,15 +45,15 @@ class Section:
     atoms: Sequence[Atom]
     language: Language | None
 
-    @cached_property
+    @property
     def body(self) -> float:
         """In words, without the headings."""
-        return sum(atom.size for atom in self.atoms if atom.kind != "heading")
+        return sum([atom.size for atom in self.atoms if atom.kind != "heading"])
 
-    @cached_property
+    @property
     def size(self) -> float:
         """In words."""
-        return sum(atom.size for atom in self.atoms)
+        return sum([atom.size for atom in self.atoms])
 
 
 def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passage]:
@@ -66,12 +65,17 @@ def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passa
     passage with nothing else, nor do neighbouring sections in two languages: a passage is of one of them and says
     which. For every passage ``document.text[start:end] == text``.
     """
-    found = list(_sections(document, words))
-    mixed = len({section.language for section in found} - {None}) > 1
-    runs = list(_runs(found))
     # Here a word is a word in both languages: who brings short rows has already cut them as they should be.
     most = words * _SLACK
-    if len(document.text) <= most * _CHARACTERS_PER_WORD and len(document.text.split()) <= most:
+    is_short = len(document.text) <= most * _CHARACTERS_PER_WORD and len(document.text.split()) <= most
+    may_mix = has_hangul(document.text)
+    found = [
+        Section(path, atoms, _language(document, atoms) if may_mix else None)
+        for path, atoms in _sections(document, math.inf if is_short and not may_mix else words)
+    ]
+    mixed = len({section.language for section in found} - {None}) > 1
+    runs = list(_runs(found))
+    if is_short:
         sections = (_merge(run) for run in runs)
     else:
         overlap = min(overlap, words // 2)
@@ -108,15 +112,15 @@ def _language(document: Document, atoms: Sequence[Atom]) -> Language | None:
     return "ko" if language_of(text) == "ko" else None if has_hangul(text) else "en"
 
 
-def _sections(document: Document, words: int) -> Iterator[Section]:
-    """Each run of text with its heading, and with the headings without text in front of that."""
+def _sections(document: Document, words: float) -> Iterator[tuple[tuple[str, ...], list[Atom]]]:
+    """The path and atoms of each run of text with its heading, and with the headings without text in front of that."""
     path: list[tuple[int, str]] = []
     atoms: list[Atom] = []
     last = 0
     for block in blocks(document.text):
         if block.kind == "heading":
             if atoms and atoms[-1].kind != "heading":
-                yield Section(_names(path, document.title), atoms, _language(document, atoms))
+                yield _names(path, document.title), atoms
                 atoms = []
             line = document.text[block.start : block.end]
             marks = len(line) - len(line.lstrip("#"))
@@ -128,7 +132,7 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
             atoms.append(Atom(block.kind, start, end, max(size, (end - last) / _CHARACTERS_PER_WORD), head))
             last = end
     if atoms:
-        yield Section(_names(path, document.title), atoms, _language(document, atoms))
+        yield _names(path, document.title), atoms
 
 
 def _names(path: Sequence[tuple[int, str]], title: str) -> tuple[str, ...]:
@@ -137,38 +141,34 @@ def _names(path: Sequence[tuple[int, str]], title: str) -> tuple[str, ...]:
     return tuple(names[1:] if names and names[0].casefold() == title.strip().casefold() else names)
 
 
-def _spans(text: str, block: Block, words: int) -> Iterator[tuple[int, int, float]]:
+def _spans(text: str, block: Block, words: float) -> Iterator[tuple[int, int, float]]:
     """Where the atoms of a block stand, and their sizes; none is larger than ``words``, whole blocks twice that."""
-    whole = words * {"paragraph": 0.0, "heading": 1.0}.get(block.kind, _WHOLE)
-    if whole and (size := size_of(text[block.start : block.end])) <= whole:
-        yield block.start, block.end, size
-        return
+    if block.kind != "paragraph" or words == math.inf:
+        whole = words if block.kind == "heading" else words * _WHOLE
+        if (size := size_of(text[block.start : block.end])) <= whole:
+            yield block.start, block.end, size
+            return
     if block.kind == "table":
         parts = _row_spans(text, block)
-    elif block.kind == "code":
-        parts = _line_spans(text, block.start, block.end)
     else:
-        parts = block_sentences(text, block)
+        parts = _line_spans(text, block) if block.kind == "code" else block_sentences(text, block)
     for start, end in parts:
         if (size := size_of(text[start:end])) <= words:
             yield start, end, size
         else:
-            yield from ((*piece, size_of(text[slice(*piece)])) for piece in _pieces(text, start, end, words))
+            yield from ((*piece, size_of(text[slice(*piece)])) for piece in _pieces(text, start, end, int(words)))
 
 
 def _row_spans(text: str, table: Block) -> Iterator[tuple[int, int]]:
     """The rows of a table; its header goes with the first of them."""
-    lines = list(_line_spans(text, table.start, table.end))
+    lines = list(_line_spans(text, table))
     first = 2 if head_of(text[table.start : table.end]) and len(lines) > 2 else 0
     yield lines[0][0], lines[first][1]
     yield from lines[first + 1 :]
 
 
-def _line_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for line in text[start:end].splitlines(keepends=True):
-        if line.strip():
-            yield start + len(line) - len(line.lstrip()), start + len(line.rstrip())
-        start += len(line)
+def _line_spans(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    return block_sentences(text, Block("table", block.start, block.end))  # which end where lines do
 
 
 def _pieces(text: str, start: int, end: int, words: int) -> Iterator[tuple[int, int]]:
@@ -186,6 +186,8 @@ def _pieces(text: str, start: int, end: int, words: int) -> Iterator[tuple[int, 
 
 def _merge(sections: Sequence[Section]) -> Section:
     """One section of several; its path is what the paths of those with text have in common."""
+    if len(sections) == 1:
+        return sections[0]
     paths = [section.path for section in sections if section.body] or [section.path for section in sections]
     shared: list[str] = []
     for names in zip(*paths, strict=False):
@@ -219,19 +221,23 @@ def _group(sections: Iterable[Section], words: int) -> Iterator[Section]:
     group: list[Section] = []
     body = size = 0.0
     for section in sections:
-        tiny = min(body, section.body) < words * _TINY
-        if body and not (tiny and size + section.size <= words * _SLACK):
+        own, whole = section.body, section.size
+        tiny = min(body, own) < words * _TINY
+        if body and not (tiny and size + whole <= words * _SLACK):
             yield _merge(group)
             group, body, size = [], 0.0, 0.0
         group.append(section)
-        body, size = body + section.body, size + section.size
+        body, size = body + own, size + whole
     if group:
         yield _merge(group)
 
 
 def _parts(atoms: Sequence[Atom], words: int, overlap: int) -> Iterator[Sequence[Atom]]:
     """The atoms in even runs of at most about ``words``; a run begins with the last sentences of the one before."""
-    left = sum(atom.size for atom in atoms)
+    left = sum([atom.size for atom in atoms])
+    if left <= words * _SLACK:
+        yield atoms
+        return
     first = index = 0
     while index < len(atoms):
         if atoms[index].size > words:

@@ -39,7 +39,7 @@ _ATTRIBUTES = re.compile(
 )
 # Of icons only those that say yes or no are read.
 _ICON = re.compile(
-    r"(?<![\w:]):((?:fontawesome|material|octicons|simple)-[a-z0-9-]{1,60}|\w{0,12}check_mark|x):(?![\w:`])[ \t]?"
+    r":(?<![\w:]:)((?:fontawesome|material|octicons|simple)-[a-z0-9-]{1,60}|\w{0,12}check_mark|x):(?![\w:`])[ \t]?"
 )
 _YES, _NO = re.compile(r"-check\b|check_mark"), re.compile(r"-(?:close|x|xmark)\b|^x$")
 # Lines that open or close a box or a tab, of which only the title is shown, and lines that take another file in.
@@ -65,6 +65,8 @@ _MDX_LINE = re.compile(
     r"""|[ \t]{0,12}</?[A-Z][\w.]{0,60}(?:\s[^<>]{0,500})?>)[ \t]{0,9}$""",
     re.MULTILINE,
 )
+# How such lines begin: most texts have none, and to look for line breaks takes less than to try each place.
+_SITE_LINE = re.compile(r"\n(?:import|export|[ \t]{0,12}(?:</?[A-Z]|///|!!!|\?\?\?|===|:::|\{[*!%]|-{1,3}8<))")
 # A component within a line; of what it shows beside its content, the title.
 _COMPONENT = re.compile(r"</?([A-Z][\w.]{0,60})(\s[^<>]{0,500})?>")
 _CLOSED = re.compile(r"</([A-Z][\w.]{0,60})\s*>")
@@ -178,8 +180,10 @@ def _plain(text: str, components: frozenset[str]) -> str:
         if components or "/>" in text:
             text = _COMPONENT.sub(lambda tag: _instead_of_component(tag, components), text)
     has_braces = "{" in text  # most have none, and these take the longest
-    text = _MDX_LINE.sub("", _MDX_COMMENT.sub("", text) if has_braces else text)
-    text = _BOX.sub(lambda box: next(filter(None, box.groups()), "").strip(), _INCLUDE.sub("", text))
+    text = _MDX_COMMENT.sub("", text) if has_braces else text
+    if _SITE_LINE.search(f"\n{text}"):
+        text = _INCLUDE.sub("", _MDX_LINE.sub("", text))
+        text = _BOX.sub(lambda box: next(filter(None, box.groups()), "").strip(), text)
     text = _ATTRIBUTES.sub(r"\1", text) if has_braces else text
     text = _ICON.sub(_icon, text) if ":" in text else text
     return _ANCHOR.sub(r"\1", text) if "](#" in text else text
