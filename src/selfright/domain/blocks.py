@@ -59,8 +59,8 @@ def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]
 
     Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it. Short
     lines right below one that ends with a colon, or below a name ("Ingredients"), are a list, too, and so are lines
-    with labels right below one without. A line with a number right above prose ("2. Holidays"), the name of an article
-    ("제3조 (대출)"), and a question above its answer are headings.
+    with labels ("E07: no water"), alone or right below one without. A line with a number right above prose
+    ("2. Holidays"), the name of an article ("제3조 (대출)"), and a question above its answer are headings.
     """
     end = len(text) if end is None else end
     found = _numbered_headings(
@@ -96,15 +96,23 @@ def leads_in(text: str, block: Block, following: Block | None) -> bool:
 
 
 def _unmarked_list(text: str, block: Block) -> Iterator[Block]:
-    """The block; of a paragraph of lines below one that introduces them, that one and a list of the others."""
-    if block.kind == "paragraph" and text.count("\n", block.start, block.end) > 1:
+    """The block; a paragraph of lines that all have labels as a list; of lines below one that introduces them, that one
+    and a list of the others."""
+    if block.kind == "paragraph" and (breaks := text.count("\n", block.start, block.end)):
         (start, end), *lines = line_spans(text, block.start, block.end)
         first = text[start:end].rstrip()
-        if len(first) < WRAPPED_LINE and _introduces(text, first, lines):
+        if LABELLED.match(first) and not _MARKED_QUESTION.fullmatch(first) and _have_labels(text, lines):
+            yield Block("list", block.start, block.end)
+            return
+        if breaks > 1 and len(first) < WRAPPED_LINE and _introduces(text, first, lines):
             yield Block("paragraph", start, start + len(first))
             yield Block("list", lines[0][0] + _indent(text, *lines[0]), block.end)
             return
     yield block
+
+
+def _have_labels(text: str, lines: Iterable[tuple[int, int]]) -> bool:
+    return all(LABELLED.match(text, start + _indent(text, start, end), end) for start, end in lines)
 
 
 def _introduces(text: str, first: str, lines: Sequence[tuple[int, int]]) -> bool:
@@ -112,7 +120,7 @@ def _introduces(text: str, first: str, lines: Sequence[tuple[int, int]]) -> bool
         return all(end - start < WRAPPED_LINE for start, end in lines)
     if _CLOSES.search(first) or LABELLED.match(first):
         return False
-    if all(LABELLED.match(text, start + _indent(text, start, end), end) for start, end in lines):
+    if _have_labels(text, lines):
         return True
     names = len(first.split()) <= _WORDS_OF_NAME and not any(map(str.isdigit, first))
     return names and all(end - start < WRAPPED_LINE and not _CLOSES.search(text[start:end]) for start, end in lines)
@@ -132,7 +140,7 @@ def _numbered_headings(text: str, found: Iterable[Block]) -> Iterator[Block]:
 
 
 def _is_numbered_heading(text: str, above: int, block: Block, following: Block) -> bool:
-    if block.kind != "list" or following.kind != "paragraph" or block.end - block.start >= WRAPPED_LINE:
+    if block.kind != "list" or following.kind not in ("paragraph", "list") or block.end - block.start >= WRAPPED_LINE:
         return False
     line = text[block.start : block.end]
     return (

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Literal
 
-from selfright.domain.blocks import LABELLED, LEAD_IN, Block, blocks, leads_in, list_entries
+from selfright.domain.blocks import LEAD_IN, Block, blocks, leads_in, list_entries
 from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.text import has_hangul, sentence_spans
@@ -24,7 +24,6 @@ UnitKind = Literal["sentence", "item", "row", "code"]
 _RULE = re.compile(r":?-+:?")  # a cell of the line between a table's head and its rows
 _CELL = re.compile(r"(?<!\\)\|")
 _EDGE = re.compile(r"^\||(?<!\\)\|$")
-_LINE = re.compile(r"\S.*")
 _QUESTION_MARK = re.compile(r"^(?:Q|Question|질문)[ \t]?\d{0,3}[ \t]?[.:)：][ \t]*")
 _ANSWER_MARK = re.compile(r"(?:A|Answer|답변?)[ \t]?\d{0,3}[ \t]?[.:)：][ \t]+")
 _WHOLE_ANSWER = 280  # characters of an answer below its question that is said whole
@@ -92,12 +91,6 @@ def _pieces(strip: Strip) -> Iterator[AnswerUnit]:
             mark = _ANSWER_MARK.match(visible(passage), block.start, block.end)
             if block.end > start and block.start < end:
                 yield replace(_piece(strip, mark.end() if mark else block.start, block.end, "sentence"), under=under)
-        elif block.kind == "paragraph" and (lines := _labelled_lines(visible(passage), block)):
-            lead = None
-            for first, last in lines:
-                if last > start and first < end:
-                    piece = _piece(strip, first, min(last, first + _LONGEST), "item", group=block.start)
-                    yield replace(piece, under=under)
         elif block.kind == "paragraph":
             lead = yield from _sentences(strip, block, start, end, under, leads_in(visible(passage), block, following))
         elif block.end > start and block.start < end:
@@ -115,13 +108,6 @@ def _answers_whole(text: str, block: Block, following: Block | None) -> bool:
     """Whether what stands below a question is short, and all of the answer's prose."""
     is_short = block.kind == "paragraph" and block.end - block.start <= _WHOLE_ANSWER
     return is_short and not leads_in(text, block, following)
-
-
-def _labelled_lines(text: str, block: Block) -> list[tuple[int, int]]:
-    """The lines of a paragraph in which several stand one below the other, each after a label ("E07: …. …."): what
-    stands behind a label belongs together. None of another paragraph."""
-    lines = [line.span() for line in _LINE.finditer(text, block.start, block.end)]
-    return lines if len(lines) > 1 and all(LABELLED.match(text, *line) for line in lines) else []
 
 
 def _sentences(

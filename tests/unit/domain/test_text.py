@@ -159,7 +159,7 @@ def listed(text: str) -> list[list[str]]:
         ("We were asked for this.\n- Dark mode.", [["", "- Dark mode."]]),
         ("It was changed,\nas follows\n- Dark mode.", [["It was changed,\nas follows", "- Dark mode."]]),
         ("Allergens\nRye: gluten\nJelly: none", [["Allergens", "Rye: gluten", "Jelly: none"]]),
-        ("Rye: gluten\nJelly: none\nTart: egg", []),  # lines with labels need no other to introduce them
+        ("Rye: gluten\nJelly: none\nTart: egg", [["", "Rye: gluten", "Jelly: none", "Tart: egg"]]),
         ("We bake these:\nRye: gluten", []),
         ("One line\nand another\n- Dark mode.", [["", "- Dark mode."]]),
         ("- one\n  more of it\n- two", [["", "- one\n  more of it", "- two"]]),
