@@ -30,12 +30,14 @@ _SENTENCE = re.compile(r"[.,;:]$")
 _LARGER, _MUCH_LARGER, _LARGEST = 1.15, 1.3, 1.7  # than most letters
 _HANGUL = "\uac00-\ud7a3"
 _IDEOGRAPHS = "\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60"
-_KOREAN = re.compile(rf"(?<=[{_HANGUL}])\n(?=[{_HANGUL}])")
-_UNSPACED = re.compile(rf"(?<=[{_IDEOGRAPHS}])\n(?=[{_IDEOGRAPHS}])")
+# That a line break comes first lets the search skip all other characters.
+_KOREAN = re.compile(rf"\n(?<=[{_HANGUL}]\n)(?=[{_HANGUL}])")
+_UNSPACED = re.compile(rf"\n(?<=[{_IDEOGRAPHS}]\n)(?=[{_IDEOGRAPHS}])")
 _HYPHEN = re.compile(r"([^\W\d_]+)([-\u2010\u00ad\x02\ufffe])\n([^\W\d_]+)")
-_AFTER_HYPHEN = re.compile(r"(?<=\w[-\u2010])\n(?=\w)")
+_HAS_HYPHEN = re.compile(r"\n(?<=[^\W\d_][-\u2010\u00ad\x02\ufffe]\n)")
+_AFTER_HYPHEN = re.compile(r"\n(?<=\w[-\u2010]\n)(?=\w)")
 # An address that goes on: behind a dot in small letters, behind a stroke with another sign of addresses in the word.
-_ADDRESS_END = re.compile(r"(\S{1,200})(?<=[./_=&?%#])\n(?=(?<=\.\n)[a-z]|(?<=[=&?%#_]\n)\w|[\w-]{1,60}[./_=?&%#-]\w)")
+_ADDRESS_END = re.compile(r"\n(?<=[./_=&?%#]\n)(?=(?<=\.\n)[a-z]|(?<=[=&?%#_]\n)\w|[\w-]{1,60}[./_=?&%#-]\w)")
 _OF_ADDRESS = re.compile(r"://|\w@\w|^\W?www\.")
 _COMPOUND = re.compile(r"\w+-\w+")
 _ADDRESS = 200  # characters
@@ -254,14 +256,16 @@ def _join_lines(texts: Sequence[str]) -> list[str]:
     whole = []
     for text in texts:
         korean = _KOREAN.sub(lambda _: "" if next(divided) else " ", text)
-        unspaced = _HYPHEN.sub(without_hyphen, _UNSPACED.sub("", korean))
-        unbroken = _ADDRESS_END.sub(_whole_address, _AFTER_HYPHEN.sub("", unspaced))
+        unspaced = _UNSPACED.sub("", korean)
+        unspaced = _HYPHEN.sub(without_hyphen, unspaced) if _HAS_HYPHEN.search(unspaced) else unspaced
+        unbroken = _ADDRESS_END.sub(_within_address, _AFTER_HYPHEN.sub("", unspaced))
         whole.append(unbroken.replace("\n", " "))
     return whole
 
 
-def _whole_address(end: re.Match[str]) -> str:
-    return end[1] if _OF_ADDRESS.search(end[1]) else end[0]
+def _within_address(end: re.Match[str]) -> str:
+    before = end.string[max(0, end.start() - _ADDRESS) : end.start()].split()[-1]
+    return "" if _OF_ADDRESS.search(before) else "\n"
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

@@ -13,7 +13,10 @@ _UNSTEADY = dict.fromkeys([*range(0x2010, 0x2016), 0xAD, ord("-")])
 _SIGNED = re.compile(
     r"(.*(?:[^\W\d_]{3}|[가-힣]|[^\W\d_]{2}[.,;:!?”’\")\]])[.,;:!?”’\")\]]{0,3})(\d{1,3}\)?|[*†‡]{1,3})"
 )
-_MAY_HAVE_SIGN = re.compile(r"[^\W\d_][.,;:!?”’\")\]]{0,3}[\d*†‡]")
+_MAY_HAVE_SIGN = re.compile(
+    r"[\d*†‡](?:(?<=[^\W\d_].)|(?<=[^\W\d_][.,;:!?”’\")\]].)|(?<=[^\W\d_][.,;:!?”’\")\]]{2}.)"
+    r"|(?<=[^\W\d_][.,;:!?”’\")\]]{3}.))"
+)
 _NOTE = re.compile(r"(\d{1,2}|[*†‡]{1,3})[).]?\s?[^\W\d_]{2}")
 _NOT_SHORT = 5  # letters, so that "Fig.2" is whole
 _OVER = 0.04  # of a word's height
@@ -102,12 +105,11 @@ def _without_line_numbers(pieces: Sequence[Piece]) -> list[Piece]:
 
     What tells them from those of a list is that sentences go on over them.
     """
-    first = [line.pieces[0] for line in lines_of(downwards(pieces))]
-    numbered = [(piece, found) for piece in first if (found := _LINE_NUMBER.match(piece.text))]
+    lines = lines_of(downwards(pieces))
+    numbered = [(line.pieces[0], found) for line in lines if (found := _LINE_NUMBER.match(line.pieces[0].text))]
     steps = [int(after[1]) - int(before[1]) for (_, before), (_, after) in itertools.pairwise(numbered)]
-    rest = [line.text for line in lines_of(downwards(pieces)) if _LINE_NUMBER.match(line.text)]
-    goes_on = sum(_LINE_NUMBER.sub("", text)[:1].islower() for text in rest)
-    is_draft = len(numbered) >= max(_FEWEST_NUMBERS, len(first) / 2) and set(steps) == {1}
+    goes_on = sum(_LINE_NUMBER.sub("", line.text)[:1].islower() for line in lines if _LINE_NUMBER.match(line.text))
+    is_draft = len(numbered) >= max(_FEWEST_NUMBERS, len(lines) / 2) and set(steps) == {1}
     if not is_draft or goes_on < _GO_ON * len(numbered):
         return list(pieces)
     texts = {id(piece): piece.text[found.end() :] for piece, found in numbered}
