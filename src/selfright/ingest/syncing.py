@@ -43,7 +43,7 @@ class SyncOptions:
 
     def __post_init__(self) -> None:
         if self.collection is not None:
-            collection_name(self.collection)
+            object.__setattr__(self, "collection", collection_name(self.collection))
 
 
 class SyncKeywords(TypedDict, total=False):

@@ -19,6 +19,7 @@ from starlette.routing import Route
 from selfright.background import Deadline
 from selfright.domain.errors import IndexNotFound, InputError, SelfrightError
 from selfright.domain.passages import DEFAULT_COLLECTION
+from selfright.domain.text import compose_name
 from selfright.domain.turns import TurnOptions
 from selfright.schemas import answer_view, search_method_view, search_view
 from selfright.server.admission import limits_of
@@ -106,7 +107,7 @@ class Tools:
     ) -> dict[str, Any]:
         """Add a text to the documents, or replace the one of that name."""
         caller = _caller(ctx)
-        collection = collection or (caller.collections[0] if caller.collections else DEFAULT_COLLECTION)
+        collection = compose_name(collection or (caller.collections[0] if caller.collections else DEFAULT_COLLECTION))
         with _explain_errors():
             if not caller.changes(collection):
                 raise InputError(f"this key may not change collection '{collection}'")

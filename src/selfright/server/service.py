@@ -15,6 +15,7 @@ from starlette.requests import Request
 
 from selfright.background import ChoreThread, Deadline
 from selfright.domain.errors import IndexNotFound, SelfrightError
+from selfright.domain.text import compose_name
 from selfright.domain.turns import DEFAULT_USER, Scope
 from selfright.server.admission import LOCAL_KEY, Limits, TurnLimiter, UploadLimiter
 from selfright.server.errors import Refused
@@ -60,6 +61,7 @@ class Caller:
 
         ``there`` are the collections that exist. What the caller may not see is told like what does not exist.
         """
+        wanted = tuple(map(compose_name, wanted))
         for name in wanted:
             if not (self.sees(name) and name in there):
                 raise Refused(404, "collection_not_found", f"there is no collection '{name}'", param="collections")

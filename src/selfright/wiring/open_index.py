@@ -20,7 +20,7 @@ from selfright.domain.ports import (
     Tokenizer,
 )
 from selfright.domain.routing import Collection
-from selfright.domain.text import several
+from selfright.domain.text import compose_name, several
 from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.settings import Settings
 from selfright.wiring.packs import load_pack, tokenizer_for
@@ -106,7 +106,7 @@ class OpenIndex:
 
     def check_collections(self, collections: str | Sequence[str]) -> tuple[str, ...]:
         """The names, when there are such collections; raises ``UnknownName`` for one that there is not."""
-        collections = several(collections)
+        collections = tuple(map(compose_name, several(collections)))
         if self._foreign:
             return collections  # it says itself that it has none
         valid = [collection.name for collection in self.collections()] if collections else []

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 
@@ -10,6 +11,7 @@ from selfright.domain.errors import UsageError
 from selfright.domain.routing import collection_name
 from selfright.ingest.syncing import SyncOptions
 from selfright.server.keys import make_key
+from selfright.server.service import Caller
 from tests.support.uploads import take_in
 
 UNSEEN = ["a\0b", "a\nb", "a\r\nb", "a\u202eb", "a\u200bb", "a\u2066b", "a\ufeffb", "a\u2028b", "a\x1bb", "\ud800"]
@@ -43,3 +45,20 @@ def test_every_door_asks(name: str, tmp_path: Path) -> None:
         SyncOptions(name)
     with pytest.raises(UsageError):
         make_key("ann", name, admin=False, note="")
+
+
+def test_composed_and_decomposed_hangul_name_one_collection(tmp_path: Path) -> None:
+    whole, apart = normalize("NFC", "편지"), normalize("NFD", "편지")
+    for name in ("a.md", "b.md", "c.md"):
+        (tmp_path / name).write_text(f"# {name}\n\nThe lamp of {name} is green.")
+    settings: dict[str, Any] = {"home": tmp_path / "home", "index": tmp_path / "index", "embedder": "none"}
+    with Selfright.open(**settings) as selfright:
+        selfright.add(tmp_path / "a.md", collection=whole)
+        selfright.sync(tmp_path / "b.md", collection=apart)
+        take_in(selfright, tmp_path / "c.md", "c.md", collection=apart)
+        selfright.describe_collection(apart, "Letters.")
+        assert [(each.name, each.description) for each in selfright.collections()] == [(whole, "Letters.")]
+        assert len(selfright.search("green lamp", collections=[apart])) == 3
+        assert selfright.ask("What is green?", collections=[apart]).citations
+        caller = Caller("k", "ann", make_key("ann", apart, admin=False, note="")[0].collections)
+        assert caller.within([apart], [each.name for each in selfright.collections()]) == (whole,)

@@ -22,6 +22,7 @@ from selfright.background import Deadline
 from selfright.domain.errors import IndexNotFound, UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, DocumentInfo
 from selfright.domain.routing import collection_name
+from selfright.domain.text import compose_name
 from selfright.server.admission import Limits
 from selfright.server.errors import Refused
 from selfright.server.service import NAME, Caller, Service, caller_of, in_thread, service_of
@@ -170,9 +171,9 @@ async def list_documents(
 ) -> Any:
     """Lists documents, ordered by id, a page at a time."""
     caller, selfright = caller_of(request), service_of(request).selfright
-    within = caller.collections if collection is None else (collection,)
+    within = caller.collections if collection is None else (compose_name(collection),)
     found: Sequence[DocumentInfo] = ()
-    if collection is None or caller.sees(collection):
+    if collection is None or caller.sees(within[0]):
         with suppress(IndexNotFound):
             found = await in_thread(selfright.document_page, after, limit + 1, within, named)
     page = found[:limit]
