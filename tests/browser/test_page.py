@@ -156,6 +156,19 @@ def test_emergency_advice_comes_first_and_by_itself(visit: Visit) -> None:
     assert answer.evaluate("e => e.querySelector('.said').firstElementChild.className") == "urgent"
 
 
+def test_a_file_that_cannot_be_read_is_named_once_and_the_list_stays(visit: Visit) -> None:
+    visit.go("Documents")
+    files: list[FilePayload] = [{"name": "broken.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.4 nothing"}]
+    visit.page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(files)
+    visit.page.get_by_role("button", name="Remove broken.pdf").wait_for()
+    visit.page.get_by_role("button", name="Add to the index").click()
+    visit.page.get_by_text("Reading broken.pdf").wait_for()
+    assert visit.page.get_by_role("heading", name="Documents in the index").count() == 1
+    lines = visit.page.locator(".uploads")
+    lines.wait_for()
+    assert lines.inner_text().count("broken.pdf") == 1
+
+
 def test_a_document_is_found_and_deleted_after_a_question(visit: Visit) -> None:
     upload(visit, ("throwaway.md", "# Throwaway\n\nThe throwaway buoy of Kilbray is green.\n"))
     visit.page.get_by_label("Search by title or name").fill("THROWAWAY")
@@ -201,6 +214,30 @@ def test_a_weak_answer_looks_weak_and_says_what_is_not_covered(visit: Visit) -> 
     assert "Only part of what was asked was found" in weak.inner_text()
     assert answer.get_by_text("Not covered", exact=True).is_visible()
     assert answer.get_by_text("who painted the tower", exact=True).first.is_visible()
+
+
+def test_text_from_right_to_left_reads_from_the_right(visit: Visit) -> None:
+    upload(visit, ("gate.md", "# השער\n\nהשער של המגדלור נפתח בשעה שש בבוקר (טופס AB-12)."))
+    visit.go("Chat")
+    answer = visit.ask("מתי השער של המגדלור נפתח?")
+    question = visit.page.locator(".question").nth(visit.turns - 1)
+    for said in (question, answer.locator(".answer"), answer.locator(".passage").first):
+        mark, first = said.evaluate(_ENDS)
+        assert mark < first, said.inner_text()
+
+
+# Where the last mark of a text stands, and its first Hebrew letter.
+_ENDS = """root => {
+  const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT), range = document.createRange(), at = [];
+  while (walk.nextNode())
+    [...walk.currentNode.data].forEach((sign, place) => {
+      range.setStart(walk.currentNode, place);
+      range.setEnd(walk.currentNode, place + 1);
+      if (/[\\u0590-\\u05ff.?]/.test(sign)) at.push([sign, range.getBoundingClientRect().left]);
+    });
+  const first = at.find(([sign]) => !/[.?]/.test(sign)), mark = at.findLast(([sign]) => /[.?]/.test(sign));
+  return [mark[1], first[1]];
+}"""
 
 
 def test_documents_cannot_put_markup_into_the_page(visit: Visit) -> None:
@@ -345,6 +382,58 @@ _NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, text
     || e.textContent.trim() || [...(e.labels || [])].some(l => l.innerText.trim()) || e.placeholder
     || e.closest('label')?.innerText.trim() || e.closest('[aria-label]')))
   .map(e => e.outerHTML.slice(0, 200))"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_is_said_stands_out_from_its_background(browser: "Browser", program: Started, theme: str) -> None:
+    with desktop(browser, color_scheme=theme) as context, visiting(context, program.url) as visit:
+        visit.ask("How often is the lamp of the Dunmore lighthouse changed?").locator(".account > summary").click()
+        visit.page.get_by_test_id("stSidebar").get_by_text("How often is").first.wait_for()
+        assert visit.page.evaluate(_PALE) == {}
+
+
+# Texts with a contrast below 4.5 (WCAG AA), icons and what is hidden left out.
+_PALE = """() => {
+  const paint = document.createElement('canvas').getContext('2d', {willReadFrequently: true}), pale = {};
+  const rgba = color => {
+    paint.clearRect(0, 0, 1, 1);
+    paint.fillStyle = color;
+    paint.fillRect(0, 0, 1, 1);
+    return [...paint.getImageData(0, 0, 1, 1).data];
+  };
+  const up = e => { const all = []; for (; e; e = e.parentElement) all.push(e); return all; };
+  const over = ([r, g, b, a], under) => [r, g, b].map((v, i) => (v * a + under[i] * (255 - a)) / 255);
+  const light = rgb => rgb.map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const said = walk.currentNode.data.trim(), at = walk.currentNode.parentElement;
+    if (!said || !at.checkVisibility() || at.closest('style, script, [data-testid=stIconMaterial]')) continue;
+    const behind = up(at).reverse().reduce((under, e) => over(rgba(getComputedStyle(e).backgroundColor), under),
+      [255, 255, 255]);
+    const [r, g, b, a] = rgba(getComputedStyle(at).color);
+    const alpha = up(at).reduce((product, e) => product * getComputedStyle(e).opacity, a);
+    const [low, high] = [light(over([r, g, b, alpha], behind)), light(behind)].sort((x, y) => x - y);
+    if ((high + .05) / (low + .05) < 4.5) pale[said] = (high + .05) / (low + .05);
+  }
+  return pale;
+}"""
+
+
+def test_without_documents_the_chat_leads_to_where_some_are_added(browser: "Browser", tmp_path: Path) -> None:
+    settings = ["--index", tmp_path / "index", "--set", "embedder=none"]
+    with (
+        started(*settings, environment={"SELFRIGHT_HOME": str(tmp_path / "home")}) as running,
+        desktop(browser) as context,
+        visiting(context, running.url) as visit,
+    ):
+        visit.page.get_by_text("There are no documents").wait_for()
+        visit.page.get_by_role("link", name="Add documents").click()
+        visit.page.get_by_role("heading", name="Documents", level=1).wait_for()
+        assert "1 added" in upload(visit, ("lighthouse.md", LIGHTHOUSE))
+        visit.go("Chat")
+        visit.page.get_by_text("Ask a question.").wait_for()
+        assert not visit.page.get_by_role("link", name="Add documents").count()
 
 
 def test_a_signal_ends_service_and_page(program: Started) -> None:

@@ -143,7 +143,8 @@ def _in_short(answer: AnswerReply, language: Language) -> str:
     found = plural_text(VERDICTS, language, answer.verdict)
     count = len({citation.document_id for citation in answer.citations})
     cited = words["cited_one"] if count == 1 else words["cited_many"].format(count=count)
-    return tag("p", text(f"{words['search']}: {found} · {cited}"), cls="quiet in-short")
+    said = f"{words['search']}: {found}" + (f" · {cited}" if count else "")
+    return tag("p", text(said), cls="quiet in-short")
 
 
 def _earlier(turn: Turn, line: TurnLine, name: str, language: Language) -> str:

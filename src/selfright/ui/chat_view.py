@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.navigation.page import StreamlitPage
 
 from selfright.ui import answers
 from selfright.ui.markup import go_to, plain, tag, text
@@ -102,8 +103,8 @@ _FRAME_S = 0.12
 _MODEL_ALONE = "llm"  # the preset that is a mode
 
 
-def show_chat() -> None:
-    """The chat, with its settings and the other conversations beside it."""
+def show_chat(documents: StreamlitPage | None = None) -> None:
+    """The chat, with its settings and the other conversations beside it; ``documents`` is where to add some."""
     mind = memory()
     known = who(mind)
     if known is None:
@@ -117,7 +118,7 @@ def show_chat() -> None:
     typed = st.chat_input(words["ask_here"], max_chars=MOST_QUESTION, submit_mode="stop")
     question, mind.pending = (typed or mind.pending).strip(), ""
     if not mind.turns and not question:
-        st.html(tag("p", text(words["empty"]), cls="selfright"))
+        _invite(mind, client, documents)
     for place, turn in enumerate(mind.turns):
         name = f"turn-{place}"
         _question(turn.question, name)
@@ -130,6 +131,18 @@ def show_chat() -> None:
         st.rerun()
     _go(mind)
     mind.go_to = ""
+
+
+def _invite(mind: Memory, client: Client, documents: StreamlitPage | None) -> None:
+    """What there is to do before the first question: adding documents, where there are none."""
+    words = mind.words
+    with report_errors(mind):
+        if client.documents(limit=1).documents:
+            st.html(tag("p", text(words["empty"]), cls="selfright"))
+            return
+        st.info(words["no_documents_yet"])
+        if documents is not None:
+            st.page_link(documents, label=words["add_documents"])
 
 
 def _go(mind: Memory) -> None:

@@ -7,6 +7,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from selfright.ui.markup import items, plain, tag, text
 from selfright.ui.state import Memory, error_text, keep_message, memory, report_errors, service, who
+from selfright.ui.words import Words
 from selfright.wire.answers import DocumentLine
 from selfright.wire.client import Client, ServiceError
 
@@ -47,13 +48,15 @@ def _upload(mind: Memory, client: Client) -> None:
         names = [each.name for each in client.collections() if each.writable]
         collection = st.selectbox(words["collection"], names or ["default"])  # which is there before any document is
         sent = st.form_submit_button(words["upload_do"], type="primary")
+    place = st.container()  # always there, so that what follows stays where it is while files are read
     if sent and files:
-        st.session_state[_LINES] = _send(mind, client, files, collection)
+        with place:
+            st.session_state[_LINES] = _send(mind, client, files, collection)
         mind.uploads += 1  # another form has no files in it
         st.rerun()
     lines = st.session_state.pop(_LINES, None)
     if lines:
-        st.html(tag("section", items(lines), cls="selfright uploads", role="status"))
+        place.html(tag("section", items(lines), cls="selfright uploads", role="status"))
 
 
 def _send(mind: Memory, client: Client, files: Sequence[UploadedFile], collection: str) -> list[str]:
@@ -74,13 +77,18 @@ def _send_one(mind: Memory, client: Client, file: UploadedFile, collection: str)
     try:
         reply = client.upload([(file.name, file.getvalue())], collection)
     except ServiceError as error:
-        return [f"✗ {text(words['upload_failed'].format(name=file.name, why=error_text(error, mind)))}"]
+        return [_failure(file.name, error_text(error, mind), words)]
     lines = []
     for each in reply.files:
         counts = {name: getattr(each, name) for name in ("name", "added", "replaced", "unchanged", "passages")}
         lines.append(f"✓ {text(words['uploaded'].format(**counts))}")
-        lines += [f"✗ {text(words['upload_failed'].format(name=each.name, why=why))}" for why in each.errors]
+        lines += [_failure(each.name, why, words) for why in each.errors]
     return lines
+
+
+def _failure(name: str, why: str, words: Words) -> str:
+    """What went wrong with a file; the service may have named it already."""
+    return f"✗ {text(words['upload_failed'].format(name=name, why=why.removeprefix(f'{name}: ')))}"
 
 
 def _list(mind: Memory, client: Client) -> None:

@@ -64,23 +64,25 @@ def pieces(passage: Evidence, citations: Iterable[Citation]) -> list[Piece]:
 def section(
     turn: str, evidence: Sequence[Evidence], citations: Sequence[Citation], words: Words, title: str = "evidence"
 ) -> str:
-    """All passages of an answer, the uncited ones folded: a browser unfolds what a link leads into."""
+    """All passages of an answer, beside cited ones the uncited ones folded: a browser unfolds what is linked."""
     found = passages(evidence, citations)
     if not found:
         return ""
     count = words["evidence_one"] if len(found) == 1 else words["evidence_many"].format(count=len(found))
-    head = tag("h2", f"{text(words[title])} · {text(count)}") + tag("p", text(words["kept"]), cls="quiet")
+    legend = f"{words['kept']} {words['framed']}" if citations else words["kept"]
+    head = tag("h2", f"{text(words[title])} · {text(count)}") + tag("p", text(legend), cls="quiet")
     shown = [(_passage(turn, each, cited, words), bool(cited)) for each, cited in found]
     uncited = "".join(markup for markup, cited in shown if not cited)
-    rest = tag("details", tag("summary", text(words["uncited"])) + uncited) if uncited else ""
+    rest = tag("details", tag("summary", text(words["uncited"])) + uncited) if uncited and citations else uncited
     return tag("section", head + "".join(markup for markup, cited in shown if cited) + rest, cls="evidence")
 
 
 def _passage(turn: str, passage: Evidence, cited: list[Citation], words: Words) -> str:
     numbers = "".join(tag("span", f"[{citation.n}]", cls="number") for citation in cited)
     name = " › ".join(part for part in (passage.title or passage.document_id, passage.section) if part)
-    summary = tag("summary", f"{numbers} {text(name)}")
-    place = f"{text(passage.document_id)} · {passage.start}–{passage.end} {link_out(passage.url, words['open'])}"
+    summary = tag("summary", f"{numbers} {tag('bdi', text(name))}")
+    document = tag("bdi", text(passage.document_id))
+    place = f"{document} · {passage.start}–{passage.end} {link_out(passage.url, words['open'])}"
     if len(passage.text) > MOST_CHARACTERS:
         most = {"text": passage.text[:MOST_CHARACTERS] + "…", "end": passage.start + MOST_CHARACTERS + 1}
         passage = passage.model_copy(update=most)

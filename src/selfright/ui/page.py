@@ -3,6 +3,7 @@ reports.
 """
 
 import os
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -33,9 +34,11 @@ def main() -> None:
     mind = memory()
     words = mind.words
     keep_to_this_machine(mind)
+    documents = st.Page(show_documents, title=words["documents"], icon=":material/description:", url_path="documents")
+    chat = partial(show_chat, documents)
     pages = [
-        st.Page(show_chat, title=words["chat"], icon=":material/forum:", url_path="chat", default=True),
-        st.Page(show_documents, title=words["documents"], icon=":material/description:", url_path="documents"),
+        st.Page(chat, title=words["chat"], icon=":material/forum:", url_path="chat", default=True),
+        documents,
         st.Page(show_reports, title=words["reports"], icon=":material/bar_chart:", url_path="reports"),
     ]
     if keeps_profiles(mind):

@@ -84,6 +84,19 @@ def test_marks_of_an_answer_are_said_in_words() -> None:
     assert WORDS["ko"]["nearest"] in abstained
 
 
+def test_a_refusal_lists_the_nearest_passages_without_speaking_of_citations() -> None:
+    refused = reply("x", abstained=True, verdict="incorrect", citations=[])
+    for language, words in WORDS.items():
+        markup = whole(Turn("?", answer=refused, evidence=[passage("abc", (0, 3))]), "t", language)
+        assert words["nearest"] in markup
+        assert words["kept"] in markup
+        for said in (words["framed"], words["uncited"], words["cited_many"].format(count=0)):
+            assert said not in markup
+    answer = reply("x [1]", citations=[cited(1, 0, 3).model_dump()])
+    answered = whole(Turn("?", answer=answer, evidence=[passage("xxx", (0, 3))]), "t", "en")
+    assert WORDS["en"]["framed"] in answered
+
+
 def test_an_answer_is_weak_by_its_label_whatever_its_score() -> None:
     for label, how in (("needs_docs", "part"), ("adequate", "")):
         answer = reply("x", verdict="ambiguous", evaluation={**EVALUATION, "answer_quality": label, "overall": 0.7})

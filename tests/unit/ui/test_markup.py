@@ -19,7 +19,7 @@ _OURS = {
     "a", "b", "caption", "code", "dd", "del", "details", "div", "dl", "dt", "figcaption", "figure", "h2", "h3", "i",
     "li", "mark", "ol", "p", "pre", "section", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr",
     "ul",
-    "aside", "blockquote", "br", "em", "hr", "s",
+    "aside", "bdi", "blockquote", "br", "em", "hr", "s",
 }  # fmt: skip
 _ATTRIBUTES = {
     "aria-busy", "aria-hidden", "aria-label", "aria-level", "class", "href", "id", "lang", "open", "rel", "role",
