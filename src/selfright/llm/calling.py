@@ -25,6 +25,7 @@ from selfright.resilience import Breaker, pause
 
 _WRONG_KEY = (401, 403)
 _WRONG_SETTING = (*_WRONG_KEY, 404)  # only the operator can help, and the message says how
+_UNREACHABLE = "unreachable"  # likewise, but not every time: it may be over soon
 _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 
 log = logging.getLogger(__name__)
@@ -72,9 +73,10 @@ class TurnModel:
                 pass
             return reply
         except (ModelUnavailable, ModelRejected, ReplyUnusable) as error:
+            kind, first = _kind(error, request), not self.meter.degraded
             self.meter.degraded = self.meter.degraded or not isinstance(error, ReplyUnusable)
-            self.meter.trouble(_kind(error, request))
-            if isinstance(error, ModelRejected) and error.status in _WRONG_SETTING:
+            self.meter.trouble(kind)
+            if _is_setting(error) or (first and kind == _UNREACHABLE):
                 log.error("%s", error)
             raise
 
@@ -264,6 +266,10 @@ def _unusable(raw: RawReply, why: str) -> ReplyUnusable:
     return CutOffError(f"{why}, with a higher max_tokens") if raw.finish is Finish.LENGTH else ReplyUnusable(why)
 
 
+def _is_setting(error: Exception) -> bool:
+    return isinstance(error, ModelRejected) and error.status in _WRONG_SETTING
+
+
 def _kind(error: ModelUnavailable | ModelRejected | ReplyUnusable, request: ChatRequest) -> str:
     """The name under which the meter counts it."""
     if isinstance(error, ReplyUnusable):
@@ -276,4 +282,4 @@ def _kind(error: ModelUnavailable | ModelRejected | ReplyUnusable, request: Chat
         return "failed"
     if error.status:
         return f"status {error.status}"
-    return "unreachable" if error.called else "circuit open"
+    return _UNREACHABLE if error.called else "circuit open"

@@ -28,6 +28,7 @@ _ADDRESS = re.compile(r"@(?=https?:)", re.IGNORECASE)
 _HOST = re.compile(
     r"(?:\[[0-9a-f:.]+\]|(?P<name>[a-z0-9_-]+(?:\.[a-z0-9_-]+)*))(?P<port>:\d+)?(?:/\S*)?", re.IGNORECASE
 )
+_WORD = re.compile(r"[^.:]+")
 _IPV4 = re.compile(r"\d+(?:\.\d+){3}")
 _PUBLIC_NAME = re.compile(r".+\.[a-z]{2,}", re.IGNORECASE)
 _HOME_NAME = re.compile(r"[^.]+|.+\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa)", re.IGNORECASE)
@@ -104,8 +105,11 @@ def _is_host(text: str) -> bool:
 def _with_scheme(text: str, provider: str) -> str:
     """``http`` inside a network; of a public host nobody knows whether it may be asked without encryption."""
     parts = _parts(f"http://{text}")
-    if not _is_near(parts.hostname or ""):
+    host = parts.hostname or ""
+    if not _is_near(host):
         raise UsageError(f"a base URL begins with its scheme: write https://{text.rpartition('@')[2]}")
+    if provider != "ollama" and parts.port is None and _WORD.fullmatch(host) and not is_loopback(host):
+        raise UsageError(f"'{host}' is no base URL; for a host of that name write http://{host}:8000/v1, with its port")
     if provider == "ollama" and parts.port is None:
         parts = parts._replace(netloc=f"{parts.netloc}:{_OLLAMA_PORT}")
     return parts.geturl()
@@ -122,6 +126,7 @@ def _parts(text: str) -> SplitResult:
     try:
         parts = urlsplit(text)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        valid = valid and not re.search(r"\s", text)
     except ValueError:
         valid = False
     if not valid:

@@ -154,6 +154,9 @@ class _Access:
             )
         set_by = model_address(_first(provider.addresses, environment), spec.provider)
         spec = ModelSpec(spec.provider, spec.model, spec.base_url or set_by)
+        if provider.home and not spec.base_url and "@" in spec.model:
+            model, _, where = spec.model.rpartition("@")
+            raise UsageError(f"'{where}' is no base URL: write {spec.provider}:{model}@http://127.0.0.1:8000/v1")
         key, address = _key(spec, provider, environment), spec.base_url or provider.home or None
         asked = address or (ollama_address(environment) if spec.provider == "ollama" else "")
         direct = bool(asked) and is_loopback(asked)

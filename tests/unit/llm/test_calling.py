@@ -338,6 +338,16 @@ def test_retry_after_that_does_not_fit_ends_the_call_at_once(seconds: float) -> 
     assert (one.clock.slept, one.meter.llm_calls, one.meter.troubles) == ([], 1, {"status 429": 1})
 
 
+def test_a_model_out_of_reach_is_told_once_a_turn_with_what_to_check(caplog: pytest.LogCaptureFixture) -> None:
+    one = turn(ModelUnavailable("test:model@http://nonsense/v1 cannot be reached (ConnectError); check its address"))
+    for _ in range(2):
+        with pytest.raises(ModelUnavailable):
+            one.ask()
+    assert [record.message for record in caplog.records] == [
+        "test:model@http://nonsense/v1 cannot be reached (ConnectError); check its address"
+    ]
+
+
 def test_an_error_nobody_foresaw_is_unavailable_and_tells_nothing_of_the_prompt(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

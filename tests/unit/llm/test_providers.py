@@ -43,12 +43,33 @@ def test_names_of_models(text: str, expected: ModelSpec) -> None:
             for address in ("http://", "http://:80", "http://host:port", "http://host:99999", "http://[1")
         ),
         *(("openai:m", address, "base URL") for address in ("ftp://host", "http:/host", "host:port")),
+        *(("openai:m", address, "base URL") for address in ("http://no address", "not an address")),
+        ("openai:m", "nonsense", "write http://nonsense:8000/v1"),
         ("google:gemini", None, "google_genai"),
     ],
 )
 def test_what_is_no_name_or_address_of_a_model(text: str, address: str | None, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         ModelSpec.parse(text, address)
+
+
+def test_what_is_no_address_after_a_name_does_not_go_to_the_provider() -> None:
+    with pytest.raises(UsageError, match="'nonsense' is no base URL: write openai:m@http"):
+        chat_model("openai:m@nonsense", environment=KEY)
+    assert chat_model("openai:a@b", "http://host:8000", KEY).name == "openai:a@b@http://host:8000/v1"
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "whole"),
+    [
+        ("openai:m", "localhost", "http://localhost/v1"),
+        ("openai:m", "gpu-box:8000", "http://gpu-box:8000/v1"),
+        ("openai:m", "http://gpu-box", "http://gpu-box/v1"),
+        ("ollama:m", "gpu-box", "http://gpu-box:11434"),
+    ],
+)
+def test_a_host_of_the_network_has_a_port_or_a_scheme(name: str, address: str, whole: str) -> None:
+    assert ModelSpec.parse(name, address).base_url == whole
 
 
 @given(st.sampled_from(sorted(PROVIDERS.keys() - {"local"})), st.text(st.characters(categories=["L", "N"]), min_size=1))
