@@ -9,7 +9,6 @@ from urllib.parse import unquote
 from lxml.etree import _Element
 
 from selfright.domain.encodings import encoding_of_page
-from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup, packed
@@ -23,16 +22,11 @@ _EMPTY = re.compile(r"<([A-Za-z][\w:-]*)(\s[^<>]*)?/>")  # a page would take wha
 def read(file: SourceFile) -> Iterator[Document]:
     """One document, its title first. A chapter that is missing or locked makes the book unreadable."""
     archive = packed.archive_of(file, _KIND)
-    try:
-        with zipfile.ZipFile(archive) as book:
-            package = _first(packed.parse_xml(book.read(_CONTAINER)), "rootfile").get("full-path") or ""
-            root = packed.parse_xml(book.read(package))
-            title = next((markup.one_blank("".join(map(str, of.itertext()))) for of in _named(root, "title")), "")
-            texts = [_chapter(file, book, name) for name in _chapters(root, posixpath.dirname(package))]
-    except UnreadableFile:
-        raise
-    except Exception as error:  # hostile files make the libraries fail in more ways than can be named
-        raise packed.unreadable(file, _KIND, error) from error
+    with packed.naming(file, _KIND), zipfile.ZipFile(archive) as book:
+        package = _first(packed.parse_xml(book.read(_CONTAINER)), "rootfile").get("full-path") or ""
+        root = packed.parse_xml(book.read(package))
+        title = next((markup.one_blank("".join(map(str, of.itertext()))) for of in _named(root, "title")), "")
+        texts = [_chapter(file, book, name) for name in _chapters(root, posixpath.dirname(package))]
     whole = "\n\n".join(filter(None, [markup.heading(1, title), *texts])) if any(texts) else ""
     yield file.document(whole, markup.title(title, whole), _MEDIA_TYPE)
 
@@ -60,7 +54,7 @@ def _chapter(file: SourceFile, book: zipfile.ZipFile, name: str) -> str:
         raise ValueError(f"the chapter {name} is missing")
     locks = packed.parse_xml(book.read(_LOCKS)) if _LOCKS in names else None
     if locks is not None and any(unquote(of.get("URI") or "") == name for of in _named(locks, "CipherReference")):
-        raise file.refuse("it is protected by a password; save it without one")
+        raise packed.Locked
     data = book.read(name)
     text = file.decode(data, encoding_of_page(data)) if data.strip() else ""
     return chapter_text(_EMPTY.sub(r"<\1\2></\1>", text)) if text.strip() else ""

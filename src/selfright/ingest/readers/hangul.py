@@ -42,31 +42,28 @@ def read(file: SourceFile) -> Iterator[Document]:
 
 def _read_newer(file: SourceFile) -> Document:
     archive = packed.archive_of(file, _KIND)
-    try:
-        with zipfile.ZipFile(archive) as parts:
-            names = parts.namelist()
-            header, package = (
-                packed.parse_xml(parts.read(name)) if name in names else etree.Element("none")
-                for name in ("Contents/header.xml", "Contents/content.hpf")
-            )
-            styles = _styles(header)
-            sections = sorted((int(found[1]), name) for name in names if (found := _SECTION.fullmatch(name)))
-            listed = (
-                f"Contents/section{found[1]}.xml"
-                for of in package.iter()
-                if (found := _LISTED.search(of.get("href") or ""))
-            )
-            if missing := [name for name in listed if name not in names]:
-                raise ValueError(f"its part {missing[0]} is missing")
-            roots = [packed.parse_xml(parts.read(name)) for _, name in sections]
-            _mark_shaded(header, roots)
-            text = markup.join_blocks(block for root in roots for block in _blocks(root, styles))
-            titles = (markup.one_blank(node.text or "") for node in package.iter() if _name(node) == "title")
-            title = next(titles, "")
-    except Exception as error:  # hostile files make the libraries fail in more ways than can be named
-        raise packed.unreadable(file, _KIND, error) from error
-    if not sections:
-        raise packed.unreadable(file, _KIND, "there are no sections in it")
+    with packed.naming(file, _KIND), zipfile.ZipFile(archive) as parts:
+        names = parts.namelist()
+        header, package = (
+            packed.parse_xml(parts.read(name)) if name in names else etree.Element("none")
+            for name in ("Contents/header.xml", "Contents/content.hpf")
+        )
+        styles = _styles(header)
+        sections = sorted((int(found[1]), name) for name in names if (found := _SECTION.fullmatch(name)))
+        listed = (
+            f"Contents/section{found[1]}.xml"
+            for of in package.iter()
+            if (found := _LISTED.search(of.get("href") or ""))
+        )
+        if missing := [name for name in listed if name not in names]:
+            raise ValueError(f"its part {missing[0]} is missing")
+        if not sections:
+            raise ValueError("there are no sections in it")
+        roots = [packed.parse_xml(parts.read(name)) for _, name in sections]
+        _mark_shaded(header, roots)
+        text = markup.join_blocks(block for root in roots for block in _blocks(root, styles))
+        titles = (markup.one_blank(node.text or "") for node in package.iter() if _name(node) == "title")
+        title = next(titles, "")
     return file.document(text, markup.title(title, text), _HWPX)
 
 
@@ -186,12 +183,11 @@ def _read_older(file: SourceFile) -> Document:
         return _read_newer(file)
     if not data.startswith(packed.OLD):
         raise packed.unreadable(file, _KIND, "its content is of another kind")
-    try:
-        text = markup.join_blocks(block for found in read_blocks(data) for block in _read_block(found))
-    except (hwp2md.EncryptedDocumentError, hwp2md.DrmProtectedError) as error:
-        raise file.refuse("it is protected by a password; save it without one") from error
-    except Exception as error:  # hostile files make the library fail in more ways than can be named
-        raise packed.unreadable(file, _KIND, error) from error
+    with packed.naming(file, _KIND):
+        try:
+            text = markup.join_blocks(block for found in read_blocks(data) for block in _read_block(found))
+        except (hwp2md.EncryptedDocumentError, hwp2md.DrmProtectedError) as error:
+            raise packed.Locked from error
     return file.document(text, markup.title("", text), _HWP)
 
 

@@ -142,21 +142,18 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         form = _NEWER.get(suffix, form)
     elif head.startswith(b"{\\rtf") and suffix == ".doc":
         form = _RTF
-    try:
-        data, title, missing = _prepare(file, form, head)
-        document = anydoc.to_document(data, form.library)
+    with packed.naming(file, form.kind):
+        try:
+            data, title, missing = _prepare(file, form, head)
+            document = anydoc.to_document(data, form.library)
+        except anydoc.EncryptedError as error:
+            raise packed.Locked from error
+        except anydoc.ResourceLimitError as error:
+            raise file.refuse(f"it is too much to read at once ({error}); split it") from error
         if form.library in ("xlsx", "ods"):
             yield from _sheet_documents(file, document.blocks, missing, form.media_type)
             return
         text = markup.join_blocks(blocks(document))
-    except UnreadableFile:
-        raise
-    except (anydoc.EncryptedError, packed.Locked) as error:
-        raise file.refuse("it is protected by a password; save it without one") from error
-    except anydoc.ResourceLimitError as error:
-        raise file.refuse(f"it is too much to read at once ({error}); split it") from error
-    except Exception as error:  # hostile files make the libraries fail in more ways than can be named
-        raise packed.unreadable(file, form.kind, error) from error
     yield file.document(text, markup.title(title, text), form.media_type)
 
 

@@ -4,11 +4,13 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from lxml import etree
 from lxml.etree import XMLSyntaxError, _Element
 
+from selfright.domain.errors import UnreadableFile
 from selfright.ingest.files import SourceFile
 
 _PARTS = 10_000
@@ -44,6 +46,19 @@ def archive_of(file: SourceFile, kind: Kind) -> io.BytesIO:
     if len(parts) > _PARTS or size > limit or xml > limit / _XML_SHARE:
         raise file.refuse(f"unpacks to {size:,} bytes in {len(parts):,} parts, which is too much; split the document")
     return archive
+
+
+@contextmanager
+def naming(file: SourceFile, kind: Kind) -> Iterator[None]:
+    """Makes of every error within ``UnreadableFile``, which says that the file is locked, or none of its kind."""
+    try:
+        yield
+    except UnreadableFile:
+        raise
+    except Locked as error:
+        raise file.refuse("it is protected by a password; save it without one") from error
+    except Exception as error:  # hostile files make the libraries fail in more ways than can be named
+        raise unreadable(file, kind, error) from error
 
 
 def unreadable(file: SourceFile, kind: Kind, why: object) -> Exception:
