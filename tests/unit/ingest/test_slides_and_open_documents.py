@@ -68,6 +68,14 @@ def test_letters_above_the_line_are_off_the_number(read_one: ReadOne) -> None:
         assert read_one("a.odt", odt(body, styles=styles.format(place) + "</style:style>")).text == text
 
 
+def test_letters_of_fonts_of_signs_are_the_signs(read_one: ReadOne) -> None:
+    runs = ("sym", "Wingdings", "à"), ("latin", "Symbol", "b"), ("sym", "Symbol", "b"), ("latin", "Arial", "à")
+    said = "".join(
+        f'<a:r><a:rPr><a:{kind} typeface="{font}"/></a:rPr><a:t>{text}</a:t></a:r>' for kind, font, text in runs
+    )
+    assert read_one("a.pptx", pptx(shape(f"<a:p>{said}</a:p>"))).text == "## Slide 1\n\n→βbà"
+
+
 def test_merged_cells_of_a_slide_count_for_every_place(read_one: ReadOne) -> None:
     rows = (
         ('[rowSpan="2"]Zone', '[gridSpan="2"]Parcel', '[hMerge="1"]'),

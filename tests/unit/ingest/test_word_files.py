@@ -261,6 +261,17 @@ def test_a_form_with_shaded_labels(read_one: ReadOne) -> None:
     assert read_one("a.docx", docx(form)).text == "- 예금주: 홍길동\n- 은행: 국민"
 
 
+def test_letters_of_fonts_of_signs_are_the_signs(read_one: ReadOne) -> None:
+    sign = '<w:r><w:sym w:font="{}" w:char="{}"/></w:r>'.format
+    font = '<w:rFonts w:ascii="{0}" w:hAnsi="{0}"/>'.format
+    mu = run("\uf06d", font("Symbol"))
+    dose = f"<w:p>{sign('Symbol', 'F0B3')}{run(' 5 ')}{sign('Symbol', 'F0B1')}{run(' 2 ')}{mu}{run('g')}"
+    dose += f"{sign('Wingdings', 'F0E0')}{sign('Wingdings', 'F001')}{sign('MS Gothic', '2611')}</w:p>"
+    marked = f"<w:p>{run('ü', font('Wingdings'))}{run(' ü yes')}</w:p>"
+    broken = f"<w:p>{run('a')}{sign('Symbol', 'D800')}{sign('Symbol', 'x')}{run('b')}</w:p>"
+    assert read_one("a.docx", docx(dose + marked + broken)).text == "≥ 5 ± 2 μg→☑\n\n✓ ü yes\n\nab"
+
+
 def test_letters_above_the_line_are_off_the_number(read_one: ReadOne) -> None:
     above, below = ('<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>')
     runs = "10", run("6", above), " kg, 1,299", run("1)", above), " H", run("2", below), "O, 2", run("nd", above)

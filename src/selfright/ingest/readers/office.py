@@ -15,6 +15,7 @@ from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import csv, markup, opendocument, packed, word, workbook
 from selfright.ingest.readers.office_text import blocks, cells
 from selfright.ingest.readers.rows import in_parts
+from selfright.ingest.readers.sign_fonts import as_shown
 from selfright.ingest.readers.tables import Cell, sheet_blocks
 
 _WORD, _SLIDES, _BOOK = ("Word document", ".docx"), ("PowerPoint presentation", ".pptx"), ("Excel workbook", ".xlsx")
@@ -78,7 +79,11 @@ def _change_slide(tree: _Element, number: int, has_notes: bool, seen: set[str]) 
             packed.remove(footer.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph"))
     for looks in tree.iter(f"{_A}rPr"):
         text = looks.getnext()
-        if text is not None and (looks.get("baseline") or "0")[0] not in "-0":
+        if text is None:
+            continue
+        for font in looks.iterchildren(f"{_A}latin", f"{_A}sym"):
+            text.text = as_shown(text.text or "", font.get("typeface"), has_letters=font.tag == f"{_A}latin")
+        if (looks.get("baseline") or "0")[0] not in "-0":
             text.text = markup.raised(text.text or "")
     titles = [shape for shape in tree.iterchildren(f"{_P}sp") if _place(shape) in _TITLES and _holds_anything(shape)]
     first = titles[0] if titles else None

@@ -1,5 +1,6 @@
 """What is changed in a Word file before it is read: hidden text goes, numbers and page headers come in."""
 
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache
@@ -8,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 from lxml.etree import _Element
 
 from selfright.ingest.readers import markup, packed
+from selfright.ingest.readers.sign_fonts import as_shown
 from selfright.ingest.readers.word_numbers import Numbers, W, is_on, style_chain, value
 
 NUMBERED = "\u2063"
@@ -21,6 +23,7 @@ _PARAGRAPH, _RUN, _TEXT, _ROW = f"{W}p", f"{W}r", f"{W}t", f"{W}tr"
 _CELL_WRAPS = (f"{W}sdt", f"{W}customXml")
 _NOT_OF_TEXT = frozenset(f"{W}{name}" for name in ("rPr", "fldChar", "instrText"))
 _SEEN = tuple(f"{W}{name}" for name in ("t", "drawing", "pict", "object", "sym", "tab"))
+_LETTER = re.compile(r"(?!00[01]|[Dd][89A-Fa-f]|[Ff]{3}[EFef])[0-9A-Fa-f]{4}")
 _DELETED_MARK = f"{W}pPr/{W}rPr/{W}del"
 _GONE = (f"{W}del", f"{W}moveFrom")
 _TEXT_PARTS = frozenset(f"{W}{name}" for name in ("document", "footnotes", "endnotes", "hdr", "ftr"))
@@ -113,8 +116,15 @@ def _take_out(root: _Element, styles: _Styles) -> None:
 
 
 def _mark_looks(root: _Element) -> None:
-    """Keeps what is only seen: letters above the line, and shaded cells, which are labels as those in bold are."""
+    """Keeps what is only seen: signs, letters above the line, and shaded cells, labels as those in bold are."""
+    for sign in root.iter(f"{W}sym"):
+        code = sign.get(f"{W}char") or ""
+        shown = as_shown(chr(int(code, 16)), sign.get(f"{W}font")) if _LETTER.fullmatch(code) else ""
+        sign.tag, sign.text = _TEXT, "" if "\ue000" <= shown <= "\uf8ff" else shown
     for run in root.iter(_RUN):
+        for fonts in run.iterfind(f"{W}rPr/{W}rFonts"):
+            for text in run.iterchildren(_TEXT):
+                text.text = as_shown(text.text or "", fonts.get(f"{W}ascii"))
         if value(run, "rPr", "vertAlign") == "superscript":
             for text in run.iterchildren(_TEXT):
                 text.text = markup.raised(text.text or "")
