@@ -9,7 +9,6 @@ import pytest
 from selfright.domain.errors import SelfrightError, SettingsError, UnknownName, UsageError
 from selfright.evals.systems import from_grid
 from selfright.settings import SETTING_NAMES, Settings, default_home, load_settings
-from tests.support.scripted.catalogue import read_rules
 
 REPOSITORY = Path(__file__).parents[2]
 READ_BY_PEOPLE = ("docs", "deploy", "src", "README.md", "README.ko.md")
@@ -116,10 +115,8 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     files = {
         "selfright.toml": 'preset = "crag"\n',
         "grid.toml": '[grid]\npreset = ["crag"]\n',
-        "rules.toml": '[[rule]]\ntext = "Seven bar."\n',
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8-sig")
     assert load_settings({}, {}, tmp_path).preset == "crag"
     assert [system.preset for system in from_grid(tmp_path / "grid.toml")] == ["crag"]
-    assert len(read_rules(tmp_path / "rules.toml")) == 1

@@ -4,10 +4,9 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from selfright.domain.errors import SelfrightError
-from tests.support.scripted.catalogue import fault_named, read_rules
+from tests.support.scripted.catalogue import fault_named
 from tests.support.scripted.fake_model import FakeModel
 from tests.support.scripted.rules import Rule, share_of_calls
 from tests.support.scripted.server import ScriptedServer
@@ -36,11 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _server(options: argparse.Namespace) -> ScriptedServer:
-    rules = read_rules(options.rules) if options.rules else []
-    if options.fault:
-        rules.insert(0, Rule(share_of_calls(options.share, options.seed), fault_named(options.fault)))
     return ScriptedServer(
-        rules,
+        [Rule(share_of_calls(options.share, options.seed), fault_named(options.fault))] if options.fault else (),
         latency_s=options.latency,
         pace_s=options.pace,
         model=FakeModel(gullible=options.gullible),
@@ -53,8 +49,8 @@ def _server(options: argparse.Namespace) -> ScriptedServer:
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests.support.scripted",
-        description="A stand-in for a language model behind OpenAI's HTTP interface. It answers by rules, and by "
-        "counting shared words where no rule holds. Stop it with Ctrl-C.",
+        description="A stand-in for a language model behind OpenAI's HTTP interface. It answers by counting shared "
+        "words. Stop it with Ctrl-C.",
     )
     parser.add_argument("--port", type=int, default=8089, help="where to listen; 0 takes a free port (default 8089)")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; only this machine by default")
@@ -62,7 +58,6 @@ def _options() -> argparse.ArgumentParser:
         "--latency", type=float, default=0.3, metavar="S", help="seconds before an answer (default 0.3)"
     )
     parser.add_argument("--pace", type=float, default=0.02, metavar="S", help="seconds between streamed pieces")
-    parser.add_argument("--rules", type=Path, metavar="FILE", help="rules in TOML; see README.md beside this file")
     parser.add_argument("--fault", metavar="NAME", help="a fault to play, such as 429, stall or reset-midway")
     parser.add_argument("--share", type=float, default=1.0, help="the share of calls that get the fault (default 1.0)")
     parser.add_argument("--seed", type=int, default=0, help="which calls those are")

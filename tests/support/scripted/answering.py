@@ -1,91 +1,24 @@
 """What is done with a connection: requests read one after the other, checked, and answered."""
 
 import asyncio
-import base64
 import hmac
 import logging
-import math
-import re
 import time
-import zlib
-from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from tests.support.scripted import http, replies
 from tests.support.scripted.faults import Fault, answer
 from tests.support.scripted.http import BadRequest, Head, Wire
-from tests.support.scripted.replies import Said, said, tokens
+from tests.support.scripted.replies import Said, said
 from tests.support.scripted.requests import CHAT, Log, Request, read_object, without_secrets
 from tests.support.scripted.rules import Plain, Script
-
-MOST_DIMENSIONS = 8_192
-MOST_TEXTS = 2_048
-_WORD = re.compile(r"[a-z0-9]+|[가-힣]+")
-
-
-def embed(text: str, dimension: int) -> "array[float]":
-    """A float32 vector of length one; the same text always gives the same one, on any machine."""
-    sums = [0.0] * dimension
-    for feature in _features(text) or ["\0"]:
-        place, sign = _place(feature)
-        sums[place % dimension] += sign
-    length = math.sqrt(sum(value * value for value in sums))
-    if length == 0.0:  # two words that cancel out
-        sums[0] = length = 1.0
-    return array("f", (value / length for value in sums))
-
-
-def embeddings(body: Mapping[str, Any], dimension: int) -> dict[str, Any]:
-    """The answer to ``POST /v1/embeddings``. Raises ``ValueError`` for what cannot be embedded."""
-    texts = _texts(body.get("input"))
-    wanted = body.get("dimensions", dimension)
-    if not isinstance(wanted, int) or not 1 <= wanted <= MOST_DIMENSIONS:
-        raise ValueError(f"'dimensions' should be a whole number from 1 to {MOST_DIMENSIONS}")
-    packed = body.get("encoding_format") == "base64"
-    data = [
-        {"object": "embedding", "index": index, "embedding": _packed(vector) if packed else vector.tolist()}
-        for index, vector in enumerate(embed(text, wanted) for text in texts)
-    ]
-    count = sum(map(tokens, texts))
-    used = {"prompt_tokens": count, "total_tokens": count}
-    return {"object": "list", "data": data, "model": str(body.get("model", "scripted")), "usage": used}
-
-
-def _texts(given: Any) -> list[str]:
-    """One text, several, or the same as lists of token numbers, which then stand for words."""
-    items = given if isinstance(given, list) else [given]
-    if items and all(isinstance(item, int) for item in items):
-        items = [items]
-    texts = [" ".join(map(str, item)) if isinstance(item, list) else item for item in items]
-    if not texts or len(texts) > MOST_TEXTS or not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"'input' should be a text, or a list of 1 to {MOST_TEXTS} texts")
-    return texts
-
-
-def _features(text: str) -> list[str]:
-    """The words, and of Korean words also their pairs of syllables, for particles change the word."""
-    words: list[str] = _WORD.findall(text.lower())
-    pairs = [word[i : i + 2] for word in words if word[0] >= "가" for i in range(len(word) - 1)]
-    return words + pairs
-
-
-@lru_cache(maxsize=65_536)
-def _place(feature: str) -> tuple[int, float]:
-    code = zlib.crc32(feature.encode("utf-8"))
-    return code >> 1, 1.0 if code & 1 else -1.0
-
-
-def _packed(vector: "array[float]") -> str:
-    return base64.b64encode(vector.tobytes()).decode("ascii")
-
 
 log = logging.getLogger(__name__)
 
 _IDLE_S = 120.0
-_METHODS = {f"/v1{CHAT}": "POST", "/v1/embeddings": "POST", "/v1/models": "GET"}
+_METHODS = {f"/v1{CHAT}": "POST", "/v1/models": "GET"}
 
 
 class _Refused(Exception):
@@ -106,8 +39,6 @@ class Answering:
     latency_s: float | Callable[[Request], float]
     pace_s: float
     key: str | None
-    refuses: frozenset[str]
-    dimension: int
     models: tuple[str, ...]
     most_bytes: int
 
@@ -170,21 +101,9 @@ class Answering:
         request = wire.request
         if request.method == "GET":
             await wire.respond(200, replies.models(self.models))
-        elif not request.path.endswith(CHAT):
-            await self._embed(wire)
         else:
-            self._check_chat(request)
+            _check_chat(request.body)
             await self._say(wire)
-
-    def _check_chat(self, request: Request) -> None:
-        body = request.body
-        if refused := next((name for name in body if name in self.refuses), None):
-            raise _Refused(400, f"'{refused}' is not supported here", code="unsupported_parameter", param=refused)
-        messages = body.get("messages")
-        if not isinstance(messages, list) or not messages or not all(isinstance(one, dict) for one in messages):
-            raise _Refused(400, "'messages' should be a list of at least one message", param="messages")
-        if body.get("n", 1) not in (1, None):
-            raise _Refused(400, "only one choice is given: leave 'n' out", code="unsupported_value", param="n")
 
     async def _say(self, wire: Wire) -> None:
         request = wire.request
@@ -216,13 +135,13 @@ class Answering:
         if latency > 0:
             await asyncio.sleep(latency)
 
-    async def _embed(self, wire: Wire) -> None:
-        try:
-            body = embeddings(wire.request.body, self.dimension)
-        except ValueError as error:
-            raise _Refused(400, str(error)) from error
-        await self._wait(wire)
-        await wire.respond(200, body)
+
+def _check_chat(body: Mapping[str, Any]) -> None:
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages or not all(isinstance(one, dict) for one in messages):
+        raise _Refused(400, "'messages' should be a list of at least one message", param="messages")
+    if body.get("n", 1) not in (1, None):
+        raise _Refused(400, "only one choice is given: leave 'n' out", code="unsupported_value", param="n")
 
 
 async def _turn_away(bad: BadRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

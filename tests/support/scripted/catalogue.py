@@ -1,22 +1,18 @@
-"""The faults by name, for ``--fault``, rule files and tests; and rules from a TOML file, for the command line.
+"""The faults by name, for ``--fault`` and tests.
 
 The faults of what a model says, and of the form it says it in, over a connection that works, are defined here.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from selfright.domain.errors import SettingsError, UnknownName
+from selfright.domain.errors import UnknownName
 from tests.support.scripted import faults, http, replies
-from tests.support.scripted.damage import DAMAGES
 from tests.support.scripted.faults import DONE, Fault, Status, answer, as_sent, streamed
 from tests.support.scripted.http import Wire
 from tests.support.scripted.replies import Said
-from tests.support.scripted.rules import Damaged, Reply, Rule, When
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,7 @@ class BrokenText(Fault):
     """The answer's bytes are no UTF-8."""
 
     async def _play(self, wire: Wire) -> None:
-        spoilt = replace(wire.said, text="\ue000", arguments=None)
+        spoilt = replace(wire.said, text="\ue000")
         body = as_sent(spoilt, wire).replace("\ue000".encode(), b"\xff\xfe\x80")
         if wire.request.stream:
             await wire.stream([body])
@@ -205,90 +201,3 @@ def fault_named(name: str) -> Fault:
     if name not in FAULTS:
         raise UnknownName("fault", name, FAULTS)
     return FAULTS[name]
-
-
-_WHEN = ("job", "user", "system", "model", "form", "stream", "nth")
-_REPLY = ("text", "json", "fault", "damage")
-_RULE = (*_WHEN, *_REPLY, "of", "replies", "times")
-_KINDS: Mapping[str, type | tuple[type, ...]] = {
-    "job": str, "user": str, "system": str, "model": str, "form": str, "stream": bool, "nth": (int, list),
-    "text": str, "json": dict, "fault": (str, dict), "damage": str, "of": dict, "replies": list, "times": int,
-}  # fmt: skip
-
-
-def read_rules(path: Path) -> list[Rule]:
-    """The ``[[rule]]`` tables of a file in order. Raises ``SettingsError`` and ``UnknownName``."""
-    try:
-        content = tomllib.loads(path.read_text("utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"cannot read the rules in {path}: {error}") from error
-    return parsed_rules(content)
-
-
-def parsed_rules(content: Mapping[str, Any]) -> list[Rule]:
-    """The rules of a parsed file. Raises ``SettingsError`` and ``UnknownName``."""
-    for name in content:
-        if name != "rule":
-            raise UnknownName("table of a rule file", name, ("rule",))
-    tables = content.get("rule", [])
-    if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
-        raise SettingsError("rules should be written as [[rule]] tables")
-    return [_rule(table, place) for place, table in enumerate(tables, start=1)]
-
-
-def _rule(table: Mapping[str, Any], place: int) -> Rule:
-    _check(table, _RULE, place)
-    conditions = {name: table[name] for name in _WHEN if name in table}
-    try:
-        when = When(**conditions)
-        _ = when._user, when._system  # an expression that does not compile is told now, not at the first request
-    except Exception as error:
-        raise SettingsError(f"rule {place}: {error}") from error
-    return Rule(when, _replies(table, place), table.get("times"))
-
-
-def _replies(table: Mapping[str, Any], place: int) -> Reply | list[Reply]:
-    if "replies" not in table:
-        return _reply(table, place)
-    if not table["replies"] or not all(isinstance(one, dict) for one in table["replies"]):
-        raise SettingsError(f'rule {place}: replies should be a list of tables such as {{text = "…"}}')
-    for one in table["replies"]:
-        _check(one, (*_REPLY, "of"), place)
-    return [_reply(one, place) for one in table["replies"]]
-
-
-def _reply(table: Mapping[str, Any], place: int) -> Reply:
-    given = [name for name in _REPLY if name in table]
-    if len(given) != 1:
-        raise SettingsError(
-            f"rule {place} should have one of {', '.join(_REPLY)} or replies, but has {given or 'none'}"
-        )
-    value = table[given[0]]
-    if given[0] == "fault":
-        return _fault(value, place)
-    if given[0] != "damage":
-        return value
-    if value not in DAMAGES:
-        raise UnknownName("damage", value, DAMAGES)
-    return Damaged(value, table.get("of"))
-
-
-def _fault(value: str | Mapping[str, Any], place: int) -> Reply:
-    if isinstance(value, str):
-        return fault_named(value)
-    parameters = dict(value)
-    fault = fault_named(str(parameters.pop("kind", "")))
-    try:
-        return replace(fault, **parameters)
-    except TypeError as error:
-        raise SettingsError(
-            f"rule {place}: the fault '{value.get('kind')}' does not take {sorted(parameters)}"
-        ) from error
-
-
-def _check(table: Mapping[str, Any], valid: tuple[str, ...], place: int) -> None:
-    for name, value in table.items():
-        if name not in valid:
-            raise UnknownName(f"key of rule {place}", name, valid)
-        if not isinstance(value, _KINDS[name]):
-            raise SettingsError(f"rule {place}: {name} = {value!r} has the wrong type")

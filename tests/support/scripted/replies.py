@@ -1,4 +1,4 @@
-"""What the server says, in OpenAI's JSON: completions and their streamed pieces, embeddings, models, errors."""
+"""What the server says, in OpenAI's JSON: completions and their streamed pieces, models, errors."""
 
 import json
 import re
@@ -16,20 +16,19 @@ _ERROR_TYPES = {400: "invalid_request_error", 401: "authentication_error", 404: 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One reply as the model gives it: text, or the JSON text of a tool call's arguments, or a refusal.
+    """One reply as the model gives it: text or a refusal.
 
-    ``finish`` is OpenAI's finish reason: ``stop``, ``length``, ``content_filter`` or ``tool_calls``.
+    ``finish`` is OpenAI's finish reason: ``stop``, ``length`` or ``content_filter``.
     """
 
     text: str | None = None
-    arguments: str | None = None
     refusal: str | None = None
     finish: str = "stop"
 
     @property
     def written(self) -> str:
         """Whatever was written, in whichever place."""
-        return self.text or self.arguments or self.refusal or ""
+        return self.text or self.refusal or ""
 
 
 def said(request: Request, reply: "str | Mapping[str, Any]") -> Said:
@@ -38,8 +37,6 @@ def said(request: Request, reply: "str | Mapping[str, Any]") -> Said:
     finish = "stop"
     if request.max_tokens is not None and tokens(text) > request.max_tokens:
         text, finish = _cut(text, request.max_tokens), "length"
-    if request.form == "tool":
-        return Said(arguments=text, finish="tool_calls" if finish == "stop" else finish)
     return Said(text, finish=finish)
 
 
@@ -53,8 +50,6 @@ def completion(request: Request, reply: Said) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.text}
     if reply.refusal is not None:
         message["refusal"] = reply.refusal
-    if reply.arguments is not None:
-        message["tool_calls"] = [_call(request, reply.arguments)]
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reply.finish}
     return {**_envelope(request, "chat.completion"), "choices": [choice], "usage": usage(request, reply)}
 
@@ -63,7 +58,7 @@ def stream(request: Request, reply: Said) -> list[dict[str, Any]]:
     """The pieces of a streamed completion in order: the role, the text, the finish reason, the usage if asked for."""
     envelope = _envelope(request, "chat.completion.chunk")
     deltas: list[tuple[dict[str, Any], str | None]] = [({"role": "assistant", "content": ""}, None)]
-    deltas += [(delta, None) for delta in _deltas(request, reply)]
+    deltas += [(delta, None) for delta in _deltas(reply)]
     deltas.append(({}, reply.finish))
     pieces = [
         {**envelope, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]} for delta, finish in deltas
@@ -96,18 +91,12 @@ def models(names: tuple[str, ...]) -> dict[str, Any]:
 def shortened(reply: Said, share: float) -> Said:
     """The first ``share`` of what was written, ended by the token limit."""
     size = int(len(reply.written) * share)
-    if reply.arguments is not None:
-        return replace(reply, arguments=reply.arguments[:size], finish="length")
     return replace(reply, text=reply.written[:size], finish="length")
 
 
-def _deltas(request: Request, reply: Said) -> Iterator[dict[str, Any]]:
+def _deltas(reply: Said) -> Iterator[dict[str, Any]]:
     if reply.text is not None:
         yield from ({"content": piece} for piece in _pieces(reply.text))
-    if reply.arguments is not None:
-        yield {"tool_calls": [{"index": 0, **_call(request, "")}]}
-        for piece in _pieces(reply.arguments):
-            yield {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}
     if reply.refusal is not None:
         yield from ({"refusal": piece} for piece in _pieces(reply.refusal))
 
@@ -120,11 +109,6 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _cut(text: str, limit: int) -> str:
     return text.encode("utf-8", "surrogatepass")[: limit * 4].decode("utf-8", "ignore")
-
-
-def _call(request: Request, arguments: str) -> dict[str, Any]:
-    function = {"name": request.tool_name, "arguments": arguments}
-    return {"id": f"call_{request.number}", "type": "function", "function": function}
 
 
 def _envelope(request: Request, kind: str) -> dict[str, Any]:

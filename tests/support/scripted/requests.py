@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-Form = Literal["json_schema", "tool", "json_object", "text"]
-"""How an answer is asked for: a strict schema, a forced tool call, any JSON object, or text."""
+Form = Literal["json_schema", "json_object", "text"]
+"""How an answer is asked for: a strict schema, any JSON object, or text."""
 
 _SECRET = ("auth", "key", "cookie", "token", "secret")
 
@@ -70,48 +70,24 @@ class Request:
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
-        """The JSON schema of the object that is wanted, from ``response_format`` or the forced tool."""
-        if self.form == "json_schema":
-            return _mapping(self._format_schema.get("schema"))
-        return _mapping(self._tool.get("parameters")) if self.form == "tool" else None
-
-    @property
-    def tool_name(self) -> str:
-        """The tool that must be called, empty when none must."""
-        return str(self._tool.get("name", "")) if self.form == "tool" else ""
+        """The JSON schema of the object that is wanted."""
+        return _mapping(self._format_schema.get("schema")) if self.form == "json_schema" else None
 
     @cached_property
     def form(self) -> Form:
         """How the answer is asked for."""
         kind = _mapping(self.body.get("response_format")).get("type")
-        if kind == "json_schema":
-            return "json_schema"
-        if self._tool:
-            return "tool"
-        return "json_object" if kind == "json_object" else "text"
+        return kind if kind in ("json_schema", "json_object") else "text"
 
     @cached_property
     def job(self) -> str:
-        """What the answer is for: the schema's title, else its name or the tool's; empty for plain text."""
+        """What the answer is for: the schema's title, else its name; empty for plain text."""
         schema = self.schema
-        if schema is None:
-            return ""
-        return str(schema.get("title") or self._format_schema.get("name") or self.tool_name)
+        return "" if schema is None else str(schema.get("title") or self._format_schema.get("name", ""))
 
     @property
     def _format_schema(self) -> Mapping[str, Any]:
         return _mapping(_mapping(self.body.get("response_format")).get("json_schema"))
-
-    @cached_property
-    def _tool(self) -> Mapping[str, Any]:
-        """The function that ``tool_choice`` forces; with "required", the first one."""
-        choice = self.body.get("tool_choice")
-        tools = self.body.get("tools")
-        functions = [_mapping(_mapping(tool).get("function")) for tool in tools] if isinstance(tools, list) else []
-        if choice in ("required", "any"):
-            return functions[0] if functions else {}
-        wanted = _mapping(_mapping(choice).get("function")).get("name")
-        return next((function for function in functions if wanted and function.get("name") == wanted), {})
 
     def _said(self, roles: tuple[str, ...]) -> str:
         messages = self.body.get("messages")

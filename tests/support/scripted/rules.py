@@ -36,7 +36,7 @@ A function that gives None leaves the request to the fake model.
 class When:
     """Which requests: all that is given must hold. ``user`` and ``system`` are searched for as regular expressions.
 
-    ``job`` is the schema's title (or the tool's name). ``nth`` counts, from 1, the calls for which the rest holds.
+    ``job`` is the schema's title. ``nth`` counts, from 1, the calls for which the rest holds.
     """
 
     job: str | None = None

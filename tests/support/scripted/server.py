@@ -9,7 +9,7 @@ with ScriptedServer([Rule(When(job="grade"), FAULTS["503"], times=1)], latency_s
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from tests.support.scripted import http
@@ -26,12 +26,11 @@ _START_S = 10.0
 
 
 class ScriptedServer:
-    """Speaks OpenAI's chat completions and embeddings on ``127.0.0.1``, and replies by ``rules``, else by ``model``.
+    """Speaks OpenAI's chat completions on ``127.0.0.1``, and replies by ``rules``, else by ``model``.
 
     ``latency_s`` passes before an answer begins (a number, or a function of the request), ``pace_s`` between the pieces
-    of a stream. ``key``: what must come as bearer token, else 401. ``refuses`` names body parameters that are answered
-    with 400, as servers do that know no ``response_format``, ``tools`` or ``temperature``. The last ``keep`` requests
-    are kept; ``count`` counts all. ``port`` 0 takes a free one. ``start`` raises ``OSError`` where it cannot listen.
+    of a stream. ``key``: what must come as bearer token, else 401. The last ``keep`` requests are kept; ``count``
+    counts all. ``port`` 0 takes a free one. ``start`` raises ``OSError`` where it cannot listen.
     """
 
     def __init__(
@@ -42,8 +41,6 @@ class ScriptedServer:
         pace_s: float = 0.0,
         model: FakeModel | None = None,
         key: str | None = None,
-        refuses: Collection[str] = (),
-        dimension: int = 256,
         models: Sequence[str] = ("scripted",),
         keep: int = 1_000,
         most_bytes: int = 10_000_000,
@@ -54,8 +51,7 @@ class ScriptedServer:
         self._log = Log(keep)
         self._answering = Answering(
             Script(rules, self._model.reply), self._log,
-            latency_s=latency_s, pace_s=pace_s, key=key, refuses=frozenset(refuses), dimension=dimension,
-            models=tuple(models), most_bytes=most_bytes,
+            latency_s=latency_s, pace_s=pace_s, key=key, models=tuple(models), most_bytes=most_bytes,
         )  # fmt: skip
         self._host, self._port = host, port
         self._thread: threading.Thread | None = None

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import json
 import os
 import signal
 import socket
@@ -19,7 +18,6 @@ import pytest
 from tests.support.scripted.rules import Rule, When
 from tests.support.scripted.server import ScriptedServer
 
-SCHEMA = {"title": "grade", "type": "object", "properties": {"sufficiency": {"type": "number"}}}
 POST = b"POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nContent-Length: 42\r\n\r\n"
 HELLO = [{"role": "user", "content": "hello"}]
 
@@ -46,48 +44,11 @@ def ask(client: openai.OpenAI, text: str = "hello", **more: Any) -> Any:
     return client.chat.completions.create(model="m", messages=[{"role": "user", "content": text}], **more)
 
 
-def tool(name: str) -> dict[str, object]:
-    return {"type": "function", "function": {"name": name, "parameters": SCHEMA}}
-
-
 class TestAnswers:
-    @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "grade"}}])
-    def test_an_object_for_a_forced_tool(self, server: ScriptedServer, client: openai.OpenAI, choice: object) -> None:
-        server.use([Rule(When(job="grade", form="tool"), {"sufficiency": 0.8})])
-        message = ask(client, tools=[tool("grade"), tool("other")], tool_choice=choice).choices[0].message
-        assert message.content is None
-        assert message.tool_calls[0].function.name == "grade"
-        assert json.loads(message.tool_calls[0].function.arguments) == {"sufficiency": 0.8}
-
-    def test_a_tool_call_is_streamed(self, server: ScriptedServer, client: openai.OpenAI) -> None:
-        server.use([Rule(When(), {"sufficiency": 0.8, "reason": "one of them says it"})])
-        choice = {"type": "function", "function": {"name": "grade"}}
-        pieces = ask(client, tools=[tool("grade")], tool_choice=choice, stream=True)
-        calls = [call for piece in pieces for c in piece.choices for call in c.delta.tool_calls or []]
-        assert calls[0].function.name == "grade"
-        arguments = "".join(call.function.arguments for call in calls)
-        assert json.loads(arguments)["reason"] == "one of them says it"
-
     def test_the_token_limit_cuts(self, server: ScriptedServer, client: openai.OpenAI) -> None:
         server.use([Rule(When(), "word " * 100)])
         choice = ask(client, max_tokens=5).choices[0]
         assert (choice.finish_reason, choice.message.content) == ("length", "word word word word ")
-
-    def test_embeddings_are_unit_vectors_of_words(self, client: openai.OpenAI) -> None:
-        texts = [
-            "the red pump leaks", "a leaking red pump", "returns within a month", "펌프가 샙니다", "펌프는 왜 샙니까",
-        ]  # fmt: skip
-        for packing in ("float", "base64"):
-            data = client.embeddings.create(model="e", input=texts, encoding_format=packing, dimensions=512).data
-            if packing == "float":
-                vectors = [one.embedding for one in data]
-        near = [[sum(a * b for a, b in zip(x, y, strict=True)) for y in vectors] for x in vectors]
-        assert all(abs(near[i][i] - 1) < 1e-5 for i in range(5))
-        assert near[0][1] > 0.4 > near[0][2]
-        assert near[3][4] > 0.2 > near[3][2]
-        again = client.embeddings.create(model="e", input=texts[0], dimensions=512).data[0].embedding  # base64
-        assert again == pytest.approx(vectors[0])
-        assert len(client.embeddings.create(model="e", input="one").data[0].embedding) == 256
 
 
 class TestRefusals:
@@ -106,20 +67,6 @@ class TestRefusals:
         (request,) = server.requests
         assert request.headers["content-type"] == "application/json"
         assert "sk-" not in repr(dict(request.headers)) + repr(request)
-
-    @pytest.mark.parametrize(
-        ("parameters", "named"),
-        [({"temperature": 0}, "temperature"), ({"max_tokens": 9}, "max_tokens"), ({"tools": [tool("t")]}, "tools")],
-    )
-    def test_parameters_can_be_refused(self, parameters: dict[str, object], named: str) -> None:
-        with (
-            ScriptedServer(refuses=("temperature", "max_tokens", "tools")) as server,
-            openai.OpenAI(base_url=server.url, api_key="k", max_retries=0) as client,
-        ):
-            with pytest.raises(openai.BadRequestError) as caught:
-                ask(client, **parameters)
-            assert (caught.value.param, caught.value.code) == (named, "unsupported_parameter")
-            assert ask(client).choices
 
 
 class TestWhatIsSeen:
