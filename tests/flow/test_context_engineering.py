@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from selfright.domain.slots import Concern, Profile, Slot
 from selfright.domain.tools import Tools
 from selfright.flow.compile import compile_preset
 from selfright.flow.nodes.search import rewrite
+from selfright.flow.nodes.understand import store_memory
 from selfright.flow.presets import PRESETS
 from selfright.roles.evaluate.concerns import UNHEEDED, with_concerns
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
@@ -210,6 +212,16 @@ def test_what_is_remembered_bears_on_questions_of_the_field(question: str, extra
     state: Any = {"question": question, "query_for_retrieval": question, "language": "ko", "iteration_count": 1}
     run(rewrite({**state, "profile_summary": SUMMARY, **extra}, tools))
     assert asked[0].profile_summary == used
+
+
+@pytest.mark.parametrize("remembers", [True, False])
+def test_a_message_counts_more_than_a_profile_given_with_it_and_is_kept_where_it_may_be(remembers: bool) -> None:
+    tools = replace(tools_of(PRESETS["full"], Judge(evaluation(0.9))), pack=MEDICAL)
+    given, said = Profile.of({"age": "50", "sex": "male"}), (Slot("age", "60"),)
+    state: Any = {"user": "u", "question": QUESTION, "language": "ko", "given_profile": given, "slot_out": said}
+    profile = run(store_memory({**state, "remembers": remembers}, tools))["profile"]
+    assert (profile.values("age"), profile.values("sex")) == (("60",), ("male",))
+    assert run(tools.profiles.profile("u")).slots == (said if remembers else ())
 
 
 def test_the_loop_goes_on_until_the_contraindication_is_dealt_with() -> None:

@@ -65,6 +65,7 @@ def test_an_error_after_the_first_draft_keeps_what_is_urgent_and_removes_what_no
     assert answer.removed_claims == (DOSE,)
     assert not answer.abstained
     assert any("RuntimeError" in note for note in answer.notes)
+    assert len(answer.iterations) == 1
 
 
 def test_an_error_leaves_a_refusal_where_the_draft_cannot_be_given() -> None:
@@ -154,6 +155,15 @@ def test_a_search_that_fails_while_claims_are_repaired_costs_the_repair_alone(er
     assert answer.answer == f"{URGENT}\n\n{SAFE}"
     assert answer.removed_claims == (DOSE,)
     assert any("unsupported claims failed" in note for note in answer.notes)
+
+
+def test_an_answer_tells_that_a_model_was_out_of_reach_and_how_sure_its_own_verdict_is() -> None:
+    for meter, fell_back in ((Meter(9, 9_000, 60.0), False), (Meter(9, 9_000, 60.0, degraded=True), True)):
+        role = Scripted(fell_back=fell_back)
+        answer = answer_of(PRESETS["full"], tools_of(PRESETS["full"], Judge(evaluation(0.9)), role=role, meter=meter))
+        assert answer.degraded is meter.degraded
+        # The grader's confidence is of its own verdict, not of the one that refining left.
+        assert (answer.verdict_confidence is None) is fell_back
 
 
 def test_what_went_wrong_is_said_in_the_language_of_the_question() -> None:

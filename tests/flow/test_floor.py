@@ -160,6 +160,35 @@ def test_the_best_quotation_of_all_passes_is_given() -> None:
     assert answer.answer.startswith(QUOTED)
 
 
+@pytest.mark.parametrize("scores", [(0.8, 0.5), (0.5, 0.8)])
+def test_of_two_quotations_the_better_one_is_given(scores: tuple[float, float]) -> None:
+    class Several(Quoting):
+        async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
+            self.asked += 1
+            return drafted(f"Quotation {self.asked}.", request)
+
+    judgements = {f"Quotation {n}.": evaluation(score) for n, score in enumerate(scores, start=1)}
+    local = Knowing({WRITTEN: evaluation(0.1, HALLUCINATED), **judgements})
+    judge = Judge(evaluation(0.2, HALLUCINATED), evaluation(0.3, HALLUCINATED))
+    answer = answered(judge, Several(), local, max_refine_iterations=1)
+    assert answer.answer.startswith(f"Quotation {scores.index(0.8) + 1}.")
+
+
+def test_what_is_left_of_an_answer_is_judged_anew_and_tells_what_went() -> None:
+    class Two(Model):
+        async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
+            return Draft(f"{WRITTEN} {QUOTED}", (Sentence(WRITTEN), Sentence(QUOTED)))
+
+    claims = [Claim(WRITTEN, ClaimStatus.SUPPORTED), Claim(QUOTED, ClaimStatus.UNSUPPORTED)]
+    judge, local = Judge(evaluation(0.9, claims=claims)), Knowing({WRITTEN: evaluation(0.7)})
+    answer = answered(judge, Quoting(refused=True), local, role=Two())
+    assert answer.answer.startswith(WRITTEN)
+    assert answer.removed_claims == (QUOTED,)
+    assert answer.evaluation is not None
+    assert answer.evaluation.overall == 0.7
+    assert [claim.text for claim in answer.evaluation.claims] == [QUOTED]
+
+
 class Shortening(Model):
     """Is asked for the answer before in fewer words."""
 

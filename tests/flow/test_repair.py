@@ -5,6 +5,7 @@ from typing import Any
 
 from selfright.domain.answers import Attempt, Draft, EvaluationRequest, GenerationRequest, Sentence
 from selfright.domain.chat import OnText
+from selfright.domain.composing import cite
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource
 from selfright.flow.attempts import repair
 from selfright.flow.presets import PRESETS
@@ -77,10 +78,29 @@ def test_an_answer_of_which_nothing_stands_in_the_documents_says_so() -> None:
 
 
 def test_a_claim_that_no_search_supports_is_removed_and_listed() -> None:
-    state, _, _ = turn(FIRST, (hit("other", "Something else."),))
-    assert state["repaired_claims"] == ()
-    assert state["removed_claims"] == (LATE,)
-    assert LATE not in state["answer"]
+    for found, asked in ((hit("other", "Something else."),), 2), (FIRST, 1):  # what is known already is not read again
+        state, _, judge = turn(FIRST, found)
+        assert state["repaired_claims"] == ()
+        assert state["removed_claims"] == (LATE,)
+        assert LATE not in state["answer"]
+        assert judge.asked == asked
+
+
+def test_what_is_merely_unsure_stays_and_a_citation_is_not_doubled() -> None:
+    class Unsure(ByPassages):
+        async def evaluate(self, request: EvaluationRequest) -> Evaluation:
+            judged = await super().evaluate(request)
+            first, second = judged.claims
+            return replace(judged, claims=(first, replace(second, status=ClaimStatus.UNKNOWN)))
+
+    class Citing(Scripted):
+        async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
+            cited = cite(1, FIRST[0].passage, 0, len(KNOWN))
+            return Draft(f"{KNOWN} [1] {LATE}", (Sentence(KNOWN, (1,)), Sentence(LATE)), (cited,))
+
+    state = run_turn(PRESETS["full"], Unsure(), role=Citing(), retriever=Library(FIRST)).state
+    assert state["answer"] == f"{KNOWN} [1] {LATE}"
+    assert state["removed_claims"] == ()
 
 
 def test_a_search_that_costs_another_claim_its_support_changes_nothing() -> None:
@@ -92,6 +112,12 @@ def test_a_search_that_costs_another_claim_its_support_changes_nothing() -> None
     best = Attempt(Draft(f"{KNOWN} {LATE}", (Sentence(KNOWN), Sentence(LATE))), judged(yes, no), 0.5, 0, None, ())
     assert repair(best, judged(no, yes), SECOND) == (best, ())
     assert repair(best, judged(yes, yes), SECOND)[1] == (LATE,)
+    # Only another judge may lower the score, and one that looked at nothing supports nothing.
+    better = judged(yes, yes)
+    assert repair(replace(best, score=0.95), better, SECOND)[0].score == 0.95
+    by_model = replace(better, source=EvaluationSource.LLM)
+    assert repair(replace(best, score=0.95), by_model, SECOND)[0].score == by_model.overall
+    assert repair(best, replace(better, source=EvaluationSource.HEURISTIC), SECOND) == (best, ())
 
 
 def test_without_budget_or_by_flag_nothing_is_searched_for() -> None:

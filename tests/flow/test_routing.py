@@ -65,11 +65,9 @@ def test_fast_path_answers_first_and_looks_up_when_the_judge_wants_documents() -
     good = run_turn(PRESETS["self_correcting"], Judge(evaluation(0.9)), role=role)
     assert "retrieve" not in good.visits
     assert good.state["stop_reason"] is StopReason.FAST_PATH
-    wanting = run_turn(
-        PRESETS["self_correcting"],
-        Judge(evaluation(0.4, AnswerQuality.HALLUCINATION), evaluation(0.9)),
-        role=Scripted(offline_generator=False),
-    )
+    judge = Judge(evaluation(0.4, AnswerQuality.HALLUCINATION), evaluation(0.9))
+    wanting = run_turn(PRESETS["self_correcting"], judge, role=Scripted(offline_generator=False))
+    assert [asked.unsearched for asked in judge.requests] == [True, False]
     assert wanting.visits.index("retrieve") > wanting.visits.index("quality_check")
     assert wanting.state["stop_reason"] is StopReason.ADEQUATE
 
@@ -105,8 +103,8 @@ def test_ambiguous_refines_and_searches_at_the_same_time_and_merges() -> None:
 
 
 def test_incorrect_is_answered_from_the_web_alone_unless_that_is_judged_no_better() -> None:
-    for probabilities, origins in (({}, {"web"}), ({"probability": 0.2, "web_probability": 0.1}, {"index", "web"})):
-        role = Scripted(verdict=Verdict.INCORRECT, **probabilities)
+    for index, of_web, origins in ((0.2, 0.3, {"web"}), (0.2, 0.2, {"index", "web"}), (0.2, 0.1, {"index", "web"})):
+        role = Scripted(verdict=Verdict.INCORRECT, probability=index, web_probability=of_web)
         turn = run_turn(PRESETS["crag"], Judge(), role=role, web=Web(role))
         assert {strip.passage.origin for strip in turn.state["strips"]} == origins
 
@@ -129,6 +127,8 @@ def test_correct_that_refinement_cannot_confirm_drops_a_step_and_asks_the_web() 
     turn = run_turn(PRESETS["crag"], Judge(), role=role, web=Web(role))
     assert turn.state["verdict"] is Verdict.AMBIGUOUS
     assert turn.visits[3:6] == ["refine_knowledge", "web_search", "assemble_context"]
+    assert {strip.passage.origin for strip in turn.state["strips"]} == {"index"}  # of the web nothing was left either
+    assert "web_search" not in run_turn(PRESETS["crag"], Judge(), role=role).visits
 
 
 def test_a_grader_that_says_nan_is_unknown_and_not_a_yes() -> None:
@@ -146,9 +146,11 @@ def test_an_evaluator_that_fails_is_replaced_and_never_verifies() -> None:
 
 @pytest.mark.parametrize("flag", ["self_refine_enabled", "quality_check_enabled"])
 def test_flags_off_mean_one_pass(flag: str) -> None:
-    turn = run_turn(PRESETS["full"], Judge(evaluation(0.1)), **{flag: False})
+    judge = Judge(evaluation(0.1))
+    turn = run_turn(PRESETS["full"], judge, **{flag: False})
     assert turn.visits.count("retrieve") == 1
     assert turn.state["stop_reason"] is StopReason.BASIC
+    assert bool(judge.requests) is (flag == "quality_check_enabled")
 
 
 def test_basic_has_full_marks_unseen_and_never_looks_again() -> None:
@@ -168,13 +170,22 @@ def test_a_static_query_is_searched_again_unchanged() -> None:
     assert library.searches == 2
 
 
-def test_deadline_and_budget_end_the_loop_with_an_answer() -> None:
-    late = run_turn(PRESETS["full"], Judge(evaluation(0.1)), deadline_s=0)
+@pytest.mark.parametrize("score", [0.1, 0.9])
+def test_deadline_and_budget_end_the_loop_with_an_answer(score: float) -> None:
+    """SPEC 8: they come before the question whether anything more is needed."""
+    late = run_turn(PRESETS["full"], Judge(evaluation(score)), deadline_s=0)
     assert late.state["stop_reason"] is StopReason.DEADLINE
     assert late.state["answer"] == "draft 1"
     meter = Meter(max_llm_calls=3, max_tokens=10_000, deadline_s=60, llm_calls=2)
-    spent = run_turn(PRESETS["full"], Judge(evaluation(0.1)), meter=meter)
+    spent = run_turn(PRESETS["full"], Judge(evaluation(score)), meter=meter)
     assert spent.state["stop_reason"] is StopReason.BUDGET
+
+
+def test_small_talk_is_looked_up_by_its_label_and_not_by_its_score() -> None:
+    role = Scripted(query_class=QueryClass.CHITCHAT)
+    for quality, looked_up in ((AnswerQuality.ADEQUATE, False), (AnswerQuality.NEEDS_DOCS, True)):
+        turn = run_turn(PRESETS["full"], Judge(evaluation(0.2, quality), evaluation(0.9)), role=role)
+        assert ("retrieve" in turn.visits) is looked_up
 
 
 def test_a_follow_up_is_made_to_stand_alone() -> None:

@@ -136,6 +136,20 @@ def test_worked_example_of_the_progress_guard(limit: int, reason: StopReason) ->
     assert turn.state["stop_reason"] is reason
 
 
+@pytest.mark.parametrize(
+    ("second", "reason"),
+    [
+        (0.35, StopReason.ADEQUATE),
+        (0.349, StopReason.STAGNATED),
+        (0.3, StopReason.STAGNATED),
+        (0.299, StopReason.DECLINED),
+    ],
+)
+def test_a_gain_of_just_what_is_wanted_goes_on(second: float, reason: StopReason) -> None:
+    turn = run_turn(PRESETS["self_refine"], Judge(*map(evaluation, (0.3, second, 0.9))))
+    assert turn.state["stop_reason"] is reason
+
+
 def test_scores_of_two_judges_are_not_compared() -> None:
     """The model is harsher than the local judge: 0.6 of it may be more than 0.9 of a heuristic, and no decline."""
     checked = evaluation(0.6, AnswerQuality.NEEDS_DOCS, source=EvaluationSource.LLM)
@@ -206,4 +220,10 @@ def test_the_same_documents_again_stop_the_loop() -> None:
     for threshold in (0.75, 7 / 9):
         judge, library = Judge(evaluation(0.1), evaluation(0.3)), Library(first, similar)
         turn = run_turn(PRESETS["self_refine"], judge, retriever=library, duplicate_threshold=threshold)
+        assert turn.state["stop_reason"] is StopReason.DUPLICATE_DOCUMENTS
+    # Each pass is held against the one before it, and two that find nothing find the same.
+    for library in (Library(first, [hit("c", "other")]), Library(first, ())):
+        judge = Judge(*map(evaluation, (0.1, 0.2, 0.3, 0.4)))
+        turn = run_turn(PRESETS["self_refine"], judge, retriever=library, max_refine_iterations=3)
+        assert [one.duplicate_share for one in turn.state["iterations"]] == [None, 0.0, 1.0]
         assert turn.state["stop_reason"] is StopReason.DUPLICATE_DOCUMENTS

@@ -259,6 +259,31 @@ def test_redirects_end(town: Town) -> None:
         assert len(circle.asked) == 1
 
 
+def test_all_redirects_together_have_twice_the_time_of_one() -> None:
+    count = iter(range(100))
+
+    def slow(_: object) -> Answer:
+        time.sleep(0.35)
+        return Answer.redirect(f"/{next(count)}")
+
+    with serving(slow) as hop:
+        table = {"hop.example": ["127.0.0.1"]}
+        transport = guard(f"hop.example:{hop.port}", table=table, limits=RequestLimits(seconds=0.8))
+        with pytest.raises(PageUnusable, match=r"took longer than 1\.6 s"):
+            fetch(transport, f"http://hop.example:{hop.port}/")
+
+
+@pytest.mark.parametrize(("others", "reached"), [(2, True), (3, False)])
+def test_of_the_addresses_of_a_name_three_are_tried(town: Town, others: int, reached: bool) -> None:
+    found = [*(f"127.0.0.{20 + n}" for n in range(others)), "127.0.0.1"]
+    transport = guard(f"many.example:{town.open.port}", table={"many.example": found})
+    try:
+        assert fetch(transport, f"http://many.example:{town.open.port}/").status == 200
+    except PageUnusable:
+        assert not reached
+    assert bool(town.open.asked) is reached
+
+
 def test_environment_and_cookies_have_no_say(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "https_proxy"):
         monkeypatch.setenv(name, f"http://127.0.0.2:{town.forbidden[0].port}")
@@ -303,6 +328,14 @@ def test_a_body_that_says_how_large_it_is_is_not_even_begun() -> None:
     error, server, _ = page(Answer(endless(), 200, {**TEXT, "Content-Length": str(10**10)}))
     assert "more than 1,000,000 bytes" in str(error)
     assert server.sent < 20_000_000
+
+
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize(("size", "fits"), [(1_000_000, True), (1_000_001, False)])
+def test_a_body_of_just_the_limit_is_read(size: int, fits: bool, declared: bool) -> None:
+    body = b"x" * size
+    reply, _, _ = page(Answer(body if declared else iter([body]), 200, TEXT))
+    assert isinstance(reply, Reply) is fits
 
 
 def test_a_slow_drip_ends_in_time() -> None:

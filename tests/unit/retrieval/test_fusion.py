@@ -105,6 +105,11 @@ def test_equal_scores_go_to_the_better_rank_then_to_the_smaller_item() -> None:
     assert [item for item, _ in AdaptiveFusion(model=EVEN).fuse(searched(), words, near).items] == [9, 4, 7, 3, 2, 1]
     alike = AdaptiveFusion(model=EVEN).fuse(searched(), [(9, 2.0)], [(5, 0.4), (8, 0.4)])
     assert [item for item, _ in alike.items] == [9, 5, 8]
+    # As by hand above: the second by words is worth 0.25 of its half, and the first by meaning is made worth as much.
+    near = [(3, 0.5 + 0.0135 * (0.25 / 0.04) ** (1 / 1.5)), (4, 0.5)]
+    assert [item for item, _ in AdaptiveFusion(model=EVEN).fuse(searched(), [(1, 4.4), (2, 2.2)], near).items] == [
+        1, 3, 2, 4,
+    ]  # fmt: skip
 
 
 @given(lists, lists)
@@ -127,11 +132,17 @@ def test_shifting_all_cosines_changes_nothing(
         assert dict(after.items) == pytest.approx(dict(before.items), abs=1e-6)
 
 
-@given(lists)
-def test_one_list_alone_keeps_its_order(places_: list[tuple[int, float]]) -> None:
+@given(lists, st.sets(st.integers(0, 60)))
+def test_one_list_alone_keeps_its_order_whatever_waits(places_: list[tuple[int, float]], waiting: set[int]) -> None:
     order = [item for item, _ in places_]
-    assert [item for item, _ in AdaptiveFusion().fuse(searched(), places_, []).items] == order
-    assert [item for item, _ in AdaptiveFusion().fuse(searched(), [], places_).items] == order
+    for fusion in (AdaptiveFusion(), ReciprocalRankFusion()):
+        by_words = fusion.fuse(searched(), places_, [], (), waiting & set(order))
+        assert [item for item, _ in by_words.items] == order
+        assert [item for item, _ in fusion.fuse(searched(), [], places_).items] == order
+
+
+def test_words_alone_are_worth_their_share_of_the_highest_score_thinkable() -> None:
+    assert AdaptiveFusion().fuse(searched(), [(1, 4.4)], []).items == [(1, pytest.approx(4.4 / 17.6))]
 
 
 def test_repeats_in_a_list_keep_their_first_place() -> None:
@@ -184,6 +195,9 @@ def test_a_model_is_read_from_its_json_form() -> None:
 def test_fusions_by_name() -> None:
     assert fusion_named("rrf").name == "rrf"
     assert fusion_named("adaptive").name == "adaptive"
+    unfitted = fusion_named("adaptive", 7, WordHashes("another encoder", languages=()))
+    for fusion in (fusion_named("rrf", 7), unfitted):
+        assert fusion.fuse(searched(), places("A"), []).items == [("A", 1 / 8)]
     with pytest.raises(UnknownName, match="'rff': did you mean 'rrf'"):
         fusion_named("rff")
 

@@ -14,12 +14,14 @@ from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, 
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
 from selfright.models.reader import PairViews, load_net
+from selfright.roles.evaluate.claims import ClaimFacts
+from selfright.roles.evaluate.completeness import PartFacts
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
 from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
-from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
+from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, Scores, label_answer, score_answer, support
 from selfright.roles.questions import AnswerType, answer_type_match
-from tests.support.texts import KETTLE, SIDE_EFFECTS, TOASTER, analyzer, draft, hits, passage
+from tests.support.texts import KETTLE, SIDE_EFFECTS, TOASTER, analyzer, draft, hits, passage, strip
 
 KOREAN = passage("전기 주전자 K7은 물 2리터를 끓입니다. 석회는 3개월마다 구연산으로 제거합니다.", "ko.md", "주전자 K7")
 ANALYZER = analyzer(*(p.text for p in (KETTLE, TOASTER, KOREAN, *SIDE_EFFECTS)))
@@ -183,7 +185,7 @@ def test_a_paraphrase_is_supported() -> None:
 )
 def test_what_an_answer_without_evidence_is(question: str, said: str, quality: str) -> None:
     judged = judge(question, draft(said), ())
-    assert (judged.answer_quality, judged.needs_retrieval) == (quality, True)
+    assert (judged.answer_quality, judged.needs_retrieval, judged.confidence) == (quality, True, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -269,6 +271,48 @@ def test_refusals_are_not_answers() -> None:
 def test_small_talk_is_adequate() -> None:
     judged = judge("hello", draft("Hello! Ask me anything."), (), QueryClass.CHITCHAT)
     assert (judged.answer_quality, judged.overall, judged.claims) == (AnswerQuality.ADEQUATE, 1.0, ())
+    assert judge("hello", draft(" "), (), QueryClass.CHITCHAT).answer_quality is AnswerQuality.NEEDS_DOCS
+
+
+def test_of_a_long_answer_forty_sentences_are_judged() -> None:
+    assert (
+        len(judge("How much does the kettle hold?", draft(*(f"It holds {n} litres." for n in range(50)))).claims) == 40
+    )
+
+
+def scored(*chances: float) -> Scores:
+    """The scores of an answer that the evidence says word for word, to parts that are so probably answered."""
+    parts = [PartFacts(f"part {n}", chance, 0.5) for n, chance in enumerate(chances)]
+    return score_answer([ClaimFacts("said", 1.0, verbatim=True)], parts, QueryClass.QUESTION)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=4))
+def test_only_an_answer_to_no_part_of_the_question_is_no_good_ground(chances: list[float]) -> None:
+    scores = scored(*chances)
+    assert scores.completeness == pytest.approx(sum(chances) / len(chances), abs=1e-4)
+    if all(chance < 0.5 for chance in chances):
+        assert scores.overall < 0.5
+    else:
+        assert (scores.grounding, scores.accuracy) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("invented", "borne_out", "open_parts", "overall", "quality"),
+    [
+        (1, 1, 0, 0.9, AnswerQuality.HALLUCINATION),
+        (1, 2, 0, 0.9, AnswerQuality.ADEQUATE),
+        (0, 1, 1, 0.9, AnswerQuality.NEEDS_DOCS),
+        (0, 1, 0, 0.5, AnswerQuality.ADEQUATE),
+        (0, 1, 0, 0.49, AnswerQuality.NEEDS_DOCS),
+    ],
+    ids=["half invented", "a third invented", "one part open", "just enough", "too little"],
+)
+def test_labels(invented: int, borne_out: int, open_parts: int, overall: float, quality: AnswerQuality) -> None:
+    facts = [ClaimFacts("made up in 1999", 1.0, specific=True)] * invented
+    facts += [ClaimFacts("said", 1.0, verbatim=True)] * borne_out
+    parts = [PartFacts("answered", 0.9, 1.0), *[PartFacts("left open", 0.1, 0.0)] * open_parts]
+    scores = Scores(overall, overall, overall)
+    assert label_answer(scores, facts, parts, QueryClass.QUESTION, evidence=True) is quality
 
 
 def test_what_the_question_says_itself_offers_no_answer() -> None:
@@ -315,6 +359,15 @@ def test_heuristic_weights() -> None:
     assert not both.verified
     assert both.confidence < 0.5
     assert "0.4·1.00" in both.reason
+
+
+def test_the_heuristic_counts_a_passage_once_and_finds_no_refusal_adequate() -> None:
+    found = hits(KETTLE, TOASTER)
+    once = heuristic(EvaluationRequest("q", draft("x"), "en", strips=(strip(KETTLE),), hits=found[:1]))
+    assert "0.4·0.50" in once.reason
+    refused = heuristic(EvaluationRequest("q", Draft("Nothing found.", refused=True), "en", hits=found))
+    assert refused.overall > 0.5
+    assert (refused.answer_quality, refused.needs_retrieval) == (AnswerQuality.NEEDS_DOCS, True)
 
 
 def test_a_heuristic_judgement_supports_less() -> None:

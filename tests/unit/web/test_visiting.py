@@ -149,6 +149,17 @@ async def test_patience_ends_and_places_come_back() -> None:
         pass
 
 
+async def test_all_hosts_together_have_so_many_places() -> None:
+    throttle = HostThrottle(at_once=9, in_all=2, apart_s=0.0, patience_s=0.05)
+    async with throttle.place("one"):
+        async with throttle.place("two"):
+            with pytest.raises(PageUnusable, match="too many"):
+                async with throttle.place("three"):
+                    pass
+        async with throttle.place("three"):
+            pass
+
+
 async def test_a_cancelled_wait_leaves_no_place_taken() -> None:
     throttle = HostThrottle(at_once=1, apart_s=0.0)
 

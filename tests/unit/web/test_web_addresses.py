@@ -1,6 +1,7 @@
 """Which addresses are public, and what permissions open."""
 
 import ipaddress
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import given
@@ -70,6 +71,16 @@ def allows(entries: list[str], url: str, address: str) -> bool:
 )
 def test_permissions(entries: list[str], url: str, address: str, expected: bool) -> None:
     assert allows(entries, url, address) is expected
+
+
+@pytest.mark.parametrize(
+    ("url", "open_"),
+    [("http://10.0.0.5:8080/a", True), ("http://10.0.0.5/", False), ("https://10.0.0.5/", False)],
+)
+def test_the_address_of_an_interface_opens_its_own_port_alone(url: str, open_: bool) -> None:
+    permissions, target = Permissions.of_base("http://10.0.0.5:8080/search"), target_of(url)
+    with nullcontext() if open_ else pytest.raises(PageRefused):
+        permissions.check_name(target)
 
 
 @pytest.mark.parametrize(
