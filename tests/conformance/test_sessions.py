@@ -127,6 +127,9 @@ async def test_messages_in_the_summary_are_not_handed_out_again(sessions: Sessio
     assert said(conversation) == ["답 2", "질문 3?", "답 3"]
     await talk(sessions, 1)
     assert (await sessions.conversation("u", "s")).summary == "요약 2"
+    handle = await sessions.begin("u", "s", "다섯?")
+    await sessions.finish(handle, record(5), "요약 3", summarised=99)  # the turn itself cannot be in it
+    assert said(await sessions.conversation("u", "s")) == ["질문 5?", "답 5"]
 
 
 async def test_one_turn_of_a_session_at_a_time(sessions: Sessions) -> None:
@@ -232,6 +235,18 @@ async def test_a_suspended_turn_is_resumed_after_its_last_finished_node(sessions
     assert (await sessions.conversation("u", "s")).unfinished is None
 
 
+@pytest.mark.parametrize(("question", "preset"), [("another?", "full"), ("q?", "basic")])
+async def test_only_the_same_question_is_gone_on_with(sessions: Sessions, question: str, preset: str) -> None:
+    handle = await sessions.begin("u", "s", "q?", "full")
+    config = {"configurable": {"thread_id": handle.thread_id}}
+    with pytest.raises(ConnectionError):
+        await stopping_graph(sessions, [], stop=True).ainvoke({"user_text": "q?"}, config, durability="sync")
+    await sessions.suspend(handle)
+    other = await sessions.begin("u", "s", question, preset)
+    assert not other.resumable
+    assert (other.turn.question, other.turn.preset) == (question, preset)
+
+
 async def test_sessions_of_others_are_not_seen(sessions: Sessions) -> None:
     names = ["a", "a.b", "A", "a/b", "a%2Eb", "*", "[a]", "한 사람", "a\udc80"]
     for user in names:
@@ -256,6 +271,7 @@ async def test_a_session_is_seen_within_a_scope_that_covers_all_its_turns(sessio
     await say(LETTERS, "grown")
     await say(BOTH, "grown")
     await say(OPEN, "open")
+    assert [one.session for one in await sessions.list(LETTERS, limit=1)] == ["narrow"]
     await sessions.suspend(await sessions.begin(OPEN, "left", "q?", "", "left"))
     running = await sessions.begin(OPEN, "open", "q?")  # a hidden one that is busy is told like the others
     for scope, seen in ((LETTERS, {"narrow"}), (BOTH, {"narrow", "grown"}), (Scope("u", ()), set())):

@@ -207,6 +207,14 @@ def test_a_decline_is_not_what_the_user_gets() -> None:
     assert turn.state["quality_score"] == 0.4
 
 
+def test_of_equal_answers_the_first_stands_unless_only_a_later_one_has_documents() -> None:
+    assert run_turn(PRESETS["full"], Judge(evaluation(0.4))).state["answer"] == "draft 1"
+    role, judge = Scripted(offline_generator=False), Judge(evaluation(0.4, AnswerQuality.HALLUCINATION))
+    fast = run_turn(PRESETS["self_correcting"], judge, role=role, max_refine_iterations=1)
+    assert [one.documents for one in fast.state["iterations"]] == [(), ("d1",)]
+    assert fast.state["answer"] == "draft 2"
+
+
 def test_the_same_documents_again_stop_the_loop() -> None:
     """Guard 1 asks for a Jaccard similarity of at least 0.8: 7 of 9 texts are not enough."""
     first = [hit("a", f"text {n}", n + 1) for n in range(8)]

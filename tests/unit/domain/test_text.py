@@ -162,6 +162,7 @@ def listed(text: str) -> list[list[str]]:
         ("Rye: gluten\nJelly: none\nTart: egg", [["", "Rye: gluten", "Jelly: none", "Tart: egg"]]),
         ("We bake these:\nRye: gluten", []),
         ("One line\nand another\n- Dark mode.", [["", "- Dark mode."]]),
+        (f"{'A long line that may well be the end of a paragraph ' * 2}here\n- Dark mode.", [["", "- Dark mode."]]),
         ("- one\n  more of it\n- two", [["", "- one\n  more of it", "- two"]]),
     ],
 )

@@ -7,7 +7,9 @@ import pytest
 from selfright.domain.answers import Draft, EvaluationRequest, Sentence
 from selfright.domain.judgements import ClaimStatus
 from selfright.domain.text import language_of
+from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
 from selfright.roles.evaluate.offline import LocalEvaluator
+from selfright.roles.visible_text import sources
 from tests.support.texts import analyzer, hits, passage
 
 CROWN = passage("The prince was named heir in 1263 and died before the king in 1285. His son took the throne in 1294.")
@@ -46,3 +48,33 @@ def test_a_number_of_another_sentence_is_noticed(evidence: str, claim: str) -> N
 )
 def test_the_right_number_in_other_words_is_not(evidence: str, claim: str) -> None:
     assert status(evidence, claim) is ClaimStatus.SUPPORTED
+
+
+def facts(evidence: str, claim: str, title: str = "") -> ClaimFacts:
+    return claim_facts(claim, sources((), hits(passage(evidence, "e.md", title))), analyzer(evidence, claim))
+
+
+@pytest.mark.parametrize(("claim", "conflict"), [("for 30 minutes", True), ("at 30 kg", False)])
+def test_only_a_number_of_the_same_unit_is_another(claim: str, conflict: bool) -> None:
+    assert facts(
+        "The pump of the mill runs for 12 minutes.", f"The pump of the mill runs {claim}."
+    ).number_conflict is (conflict)
+
+
+def test_a_number_of_the_heading_is_none_of_another_sentence() -> None:
+    said, claim = "In its third year, the 3rd, the mill ground 950 sacks.", "In 2019 the mill ground 950 sacks."
+    assert not facts(said, claim, "Report of 2019").number_conflict
+    assert facts(said, claim, "Report").number_conflict
+
+
+@pytest.mark.parametrize(
+    ("evidence", "claim", "denied"),
+    [
+        ("The gate is not open on Sunday.", "The gate is open on Sunday.", True),
+        ("The gate is open on Sunday. The gate is not open on Sunday in May.", "The gate is open, on Sunday.", False),
+        ("The gate is open on Sunday.", "No bananas, figs or dates grow beside the gate.", False),
+    ],
+    ids=["denied", "said both ways", "something else"],
+)
+def test_what_denies_a_claim(evidence: str, claim: str, denied: bool) -> None:
+    assert facts(evidence, claim).negation_conflict is denied

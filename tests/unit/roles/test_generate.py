@@ -18,7 +18,7 @@ from selfright.domain.text import language_of
 from selfright.models.encoder import E5
 from selfright.models.reader import PairViews, load_net
 from selfright.roles.answer_units import AnswerUnit, answer_units
-from selfright.roles.generate.candidates import Candidate, candidates, choose_answer
+from selfright.roles.generate.candidates import Candidate, candidates, choose_answer, choose_summary
 from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.reading import QuestionFeatures
@@ -130,6 +130,16 @@ def test_no_step_between_others_is_left_out() -> None:
     )
     draft = write("How do I descale the kettle?", strip(passage(f"To descale the kettle:\n\n{body}", "s.md")))
     assert [line.removesuffix(" [1]") for line in draft.text.splitlines()[1:]] == body.splitlines()
+
+
+def test_of_many_steps_those_between_two_that_answer_are_left_out() -> None:
+    others = [f"{n}. Sweep the yard of house {n}." for n in range(2, 9)]
+    body = ["1. Descale the kettle with acid.", *others, "9. Descale the kettle with vinegar."]
+    page = passage("Every week:\n\n" + "\n".join(body), "s.md")
+    said = write("What do I descale the kettle with?", strip(page)).text
+    assert "acid" in said
+    assert "vinegar" in said
+    assert "yard" not in said
 
 
 def test_a_table_gives_only_the_row_asked_for() -> None:
@@ -459,6 +469,24 @@ def test_an_answer_is_short_and_holds_the_best(scores: list[int], words: int) ->
     assert len(chosen) == 1 or sum(candidate.length for candidate in chosen) <= 100
 
 
+def candidate(score: float, *by_part: float, words: str = "", length: int = 1, document: str = "w.md") -> Candidate:
+    (piece,) = answer_units([strip(passage("word " * length, document))])[:1]
+    return Candidate((piece,), score, by_part or (score,), 1.0, frozenset(words or f"{score}{by_part}"))
+
+
+def test_what_is_chosen_answers_each_part_and_stays_short() -> None:
+    best, far = candidate(5.0, 5.0, -5.0), candidate(1.0, -5.0, 3.0)
+    assert choose_answer([best, candidate(4.9, 4.9, -5.0, words="other"), far], limit=2) == [best, far]
+    long = [candidate(5.0 - n / 10, length=30) for n in range(3)]
+    assert choose_answer(long) == long[:2]  # a third one would be more than 60 words
+
+
+def test_in_another_document_fewer_words_are_enough_to_say_the_same() -> None:
+    best = candidate(5.0, words="abcdefgh")
+    assert choose_answer([best, candidate(4.0, words="abcdefxyz")]) == [best, candidate(4.0, words="abcdefxyz")]
+    assert choose_answer([best, candidate(4.0, words="abcdefxyz", document="other.md")]) == [best]
+
+
 def test_the_weights_fit_the_signals() -> None:
     model = load_model()
     for variant, names in VARIANTS.items():
@@ -511,6 +539,14 @@ def test_a_summary_is_longer_and_in_reading_order() -> None:
     assert 2 <= len(draft.citations) <= 8
     starts = [citation.start for citation in draft.citations]
     assert starts == sorted(starts)
+
+
+@given(st.permutations(range(4)))
+def test_what_a_summary_says_is_in_reading_order_whatever_says_most(order: list[int]) -> None:
+    (piece,) = answer_units([strip(passage("A word.", "w.md"))])
+    words = {n: frozenset(f"{letter}{n}" for letter in "abcdefgh"[: 2 + 2 * n]) for n in order}
+    found = [Candidate((piece,), 1.0, (1.0,), 1.0, words[n]) for n in order]
+    assert choose_summary(found) == found
 
 
 def test_instructions_inside_documents_are_not_repeated_as_answers() -> None:

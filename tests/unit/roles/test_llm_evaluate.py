@@ -157,6 +157,7 @@ def test_what_cannot_be_read_for_sure_is_a_failure_and_never_clamped(change: dic
         ((0.9, 0.8, 1.0), 0.9, AnswerQuality.ADEQUATE),
         ((0.9, 0.8, 1.0), None, AnswerQuality.NEEDS_DOCS),
         ((0.9, 0.6, 1.0), 0.9, AnswerQuality.NEEDS_DOCS),
+        ((0.3, 0.9, 0.9), 0.9, AnswerQuality.NEEDS_DOCS),
         ((0.2, 0.9, 0.9), 0.9, AnswerQuality.HALLUCINATION),
         ((0.9, 0.9, 0.1), 0.9, AnswerQuality.HALLUCINATION),
     ],

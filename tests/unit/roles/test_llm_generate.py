@@ -105,6 +105,8 @@ def test_a_citation_quotes_all_that_is_said_from_its_strip() -> None:
         "석회는 6개월마다 구연산으로 제거합니다 [3].",
         "석회는 3개월마다 구연산으로 제거 안 합니다 [3].",
         "식기세척기에는 소금을 넣어야 합니다 [3].",
+        "석회는 3개월마다 구연산으로 제거합니다 [0].",  # passages are counted from 1
+        "The K7 boils for 12 minutes [3].",  # between languages numbers are all that can be compared
     ],
 )
 def test_a_passage_that_says_otherwise_or_nothing_is_not_cited(wrong: str) -> None:
