@@ -85,6 +85,10 @@ def test_a_slot_comes_back_as_it_went_in_with_where_it_was_said(store: ProfileSt
     assert profile(store).slots == (slot, kin)
 
 
+def test_a_value_is_bounded(store: ProfileStore) -> None:
+    assert [len(value) for value in remember(store, Slot("tools", "x" * 600)).values("tools")] == [500]
+
+
 def test_a_newer_value_supersedes_without_erasing(store: ProfileStore) -> None:
     remember(store, Slot("age", "59", turn=1))
     assert remember(store, Slot("age", "60", turn=2)).values("age") == ("60",)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,22 @@ def test_traces_are_forgotten_by_id_by_user_and_all(made: Make) -> None:
     assert store.forget(ALL, "00000004") == 1
     assert ids(store) == [5, 2]
     assert (store.forget(ALL), ids(store), store.forget(ALL)) == (2, [], 0)
+
+
+def test_a_trace_is_seen_and_forgotten_within_a_scope_that_covers_it(made: Make) -> None:
+    store = made(most_bytes=1_000_000)
+    assert store.largest == 250_000
+    narrow, wide = replace(trace(1), collections=("a",)), replace(trace(2), collections=("a", "b"))
+    longer = replace(narrow, id=f"{narrow.id}0")
+    for one in (narrow, wide, longer):
+        store.write(one)
+    scope = Scope(narrow.user, ("a",))
+    assert store.find(narrow.id, scope)[0] == narrow  # though another one's id begins like this
+    for unseen, hidden in ((scope, wide), (Scope("somebody else"), narrow)):
+        with pytest.raises(InputError, match="no trace"):
+            store.find(hidden.id, unseen)
+    assert store.forget(scope) == 2
+    assert [one.id for one in store.traces()] == [wide.id]
 
 
 def test_a_rating_is_kept_with_its_trace_and_its_recording(made: Make) -> None:

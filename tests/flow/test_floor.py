@@ -129,9 +129,11 @@ BESIDE = evaluation(0.9, AnswerQuality.OFF_TOPIC)
         # The model's own judge found it bad; the local one finds it better than the quotation.
         (evaluation(0.1, HALLUCINATED), {WRITTEN: evaluation(0.9), QUOTED: evaluation(0.6)}, WRITTEN),
         (SAME, {WRITTEN: SAME, QUOTED: SAME}, WRITTEN),
+        (SAME, {WRITTEN: SAME, QUOTED: evaluation(0.69, AnswerQuality.NEEDS_DOCS)}, WRITTEN),
+        (SAME, {WRITTEN: SAME, QUOTED: evaluation(0.75, AnswerQuality.NEEDS_DOCS)}, QUOTED),
         (BESIDE, {WRITTEN: BESIDE, QUOTED: evaluation(0.6)}, QUOTED),
     ],
-    ids=["an unsupported claim", "not judged", "one judge of both", "equals", "adequate beats a higher score"],
+    ids=["an unsupported claim", "not judged", "one judge of both", "equals", "hardly more", "more", "adequate"],
 )
 def test_what_does_not_hold_up_is_held_against_a_quotation_by_one_judge(
     judged: Evaluation, local: dict[str, Evaluation] | None, given: str

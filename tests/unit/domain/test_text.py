@@ -153,6 +153,8 @@ def listed(text: str) -> list[list[str]]:
         ("Winter:\nshort\n" + "so long that it is the beginning of wrapped prose, and not an entry", []),
         ("Winter hours\nMonday 10 to 19\nSunday closed", [["Winter hours", "Monday 10 to 19", "Sunday closed"]]),
         ("Adults 6 euros\nChildren 3 euros\nDogs free", []),
+        ("What we sell here\nRye bread\nPlum tart", []),
+        ("What we sell\nRye bread\nPlum tart", [["What we sell", "Rye bread", "Plum tart"]]),
         ("We went to the sea\nand came home\nin the rain.", []),
         ("Version 3.2 (May)\n- Dark mode.\n- A crash.", [["Version 3.2 (May)", "- Dark mode.", "- A crash."]]),
         ("Version 3.2 (May)\n\n- Dark mode.", [["", "- Dark mode."]]),

@@ -150,6 +150,7 @@ def test_a_long_table_is_cut_between_rows() -> None:
     assert len(passages) > 5
     assert all(set(passage.text.split("\n")) == {row} for passage in passages)
     assert sum(passage.text.count(row) for passage in passages) == 500  # only sentences are repeated
+    assert {passage.head for passage in passages} == {""}  # no line of dashes says that its first row is one
 
 
 def test_a_sentence_without_an_end_is_cut_at_white_space() -> None:

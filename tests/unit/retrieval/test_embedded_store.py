@@ -170,6 +170,21 @@ def test_a_writer_that_cannot_begin_frees_the_lock(index: Path, monkeypatch: pyt
         store.remove(["a"])
 
 
+def test_what_fails_half_way_changes_no_count(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full_disk(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    with reopen(index) as store:
+        store.put([by_lines(document("one", "A text."))])
+        with monkeypatch.context() as broken:
+            broken.setattr("selfright.retrieval.catalogue_writer.CatalogueWriter._insert", full_disk)
+            with pytest.raises(StoreError, match="full"):
+                store.put([by_lines(document("two", "Another text."))])
+        store.commit()
+        assert store.info().documents == 4
+        assert store.verify() == []
+
+
 def _hold(path: Path, pipe: Connection) -> None:
     with reopen(path) as store:
         store.put([by_lines(document("held", "Held by another process."))])

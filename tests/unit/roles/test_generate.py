@@ -107,6 +107,9 @@ def test_a_list_keeps_its_lead_in_and_its_lines() -> None:
     draft = ask("Which agents can be used for descaling?")
     agents = "- citric acid, 20 g per litre [1]\n- white vinegar, undiluted [1]\n- the DX-2 tablet [1]"
     assert f"Use these agents:\n{agents}" in draft.text
+    (citation,) = draft.citations
+    assert citation.text.endswith("- white vinegar, *undiluted*\n- the `DX-2` tablet")
+    assert "Use these agents:" in citation.text
 
 
 @pytest.mark.parametrize(("second", "marks"), [("1.", "--"), ("2.", "12")])
@@ -260,6 +263,13 @@ def test_a_sentence_that_points_back_brings_its_predecessor() -> None:
     assert "electric kettle" in draft.text
     assert draft.text.index("electric kettle") < draft.text.index("2019")
     assert len(draft.citations) == 1
+    assert ask("What is the K7, and when was it first sold?").text.count("electric kettle") == 1
+
+
+def test_a_question_in_the_documents_is_no_answer() -> None:
+    asked = "How often should I descale the kettle?"
+    page = passage("Do you descale the kettle often enough? Descale the kettle every 3 months.", "faq.md")
+    assert write(asked, strip(page)).text == "Descale the kettle every 3 months. [1]"
 
 
 def test_both_parts_of_a_question_are_answered() -> None:
