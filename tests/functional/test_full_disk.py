@@ -138,3 +138,19 @@ def test_what_a_killed_writer_had_committed_is_found(index: Path, tmp_path: Path
     assert (found.code, "Orla Keane" in found.out) == (0, True), found.err
     if when == "afterwards":  # else it is found only where the search indexes could still follow
         assert "kiln.md" in found.out
+
+
+def test_what_was_found_before_is_found_when_the_search_index_would_be_made_anew(
+    index: Path, tmp_path: Path, run: Cli
+) -> None:
+    kilns = tmp_path / "kilns"
+    kilns.mkdir()
+    for number in range(30):
+        (kilns / f"{number}.md").write_text(f"# Kiln {number}\n\nKiln {number} of the pottery is fired with oak.\n")
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED, "before the search indexes followed", str(kilns)], check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    for words in (("search", "harbour master"), ("ask", QUESTION)):
+        found = run(*words)
+        assert (found.code, "Orla Keane" in found.out) == (0, True), found.err

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selfright.domain.errors import IndexDamaged, StoreError
+from selfright.domain.errors import IndexDamaged
 from selfright.retrieval import approximate
 from selfright.retrieval.approximate import Source
 from selfright.retrieval.catalogue import Catalogue, Changes
-from selfright.retrieval.projection import LATEST, Projection, ProjectionSnapshot, State
+from selfright.retrieval.projection import LATEST, NotWritten, Projection, ProjectionSnapshot, State
 from selfright.retrieval.ranking import SPARE, ScoredKeys, highest, in_order, inner_products
 from selfright.retrieval.vectors import VectorFile, arrays
 from selfright.storage.files import sync
@@ -226,7 +226,7 @@ class DenseIndex(Projection[_Snapshot]):
                 self._put(details["gone"], snapshot.places[snapshot.gone, KEY])
                 names += [f"{details['base']}.places", f"{details['base']}.ivf", details["gone"]]
         except (OSError, RuntimeError) as error:
-            raise StoreError(
+            raise NotWritten(
                 f"the dense index could not be written to {self.folder} ({error}); "
                 "the documents are safe, and it is brought up to date when the index is opened again"
             ) from error

@@ -6,18 +6,18 @@ what its true inverse document frequency is to tantivy's.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from selfright.domain.errors import StoreError
 from selfright.retrieval.catalogue import Catalogue, Changes, Entry
-from selfright.retrieval.projection import LATEST, Projection, ProjectionSnapshot, State
+from selfright.retrieval.projection import LATEST, NotWritten, Projection, ProjectionSnapshot, State
 from selfright.retrieval.ranking import SPARE, Population, ScoredKeys, idf, in_order
-from selfright.storage.files import link_files
+from selfright.storage.files import erase, link_files
 
 SMALL = 5_000  # passages that are indexed anew in a fraction of a second
 _DELETED_SHARE = 0.1
@@ -83,21 +83,24 @@ class LexicalIndex(Projection[_Snapshot]):
         if not (changes.added or changes.removed):  # vectors make no difference here
             self.stand(replace(state, sequence=changes.sequence), list(state.files), self.current())
             return
-        folder = self.place(f"segments-{self.free_number()}")
-        link_files(self.folder / str(state.details["folder"]), folder, state.files, self.folder)
+        entries, old = catalogue.entries(changes.added), self.folder / str(state.details["folder"])
+        with self._new_folder() as folder:
+            link_files(old, folder, state.files, self.folder)
+            index = _open(folder)
+            _commit(index, changes.removed, entries, _threads(len(changes.added)))
         state = replace(state, sequence=changes.sequence, deleted=state.deleted + len(changes.removed))
-        entries = catalogue.entries(changes.added)
-        self._write(folder, _open(folder), state, changes.removed, entries, len(changes.added))
+        self._finish(folder, index, state)
 
     def rebuild(self, catalogue: Catalogue, /) -> None:
         """Makes the index anew."""
         import tantivy
 
         sequence, passages = catalogue.sequence(), catalogue.stats().passages
-        folder = self.place(f"segments-{self.free_number()}")
-        folder.mkdir(parents=True)
-        index = tantivy.Index(_schema(), str(folder))
-        self._write(folder, index, State(self.identity, sequence), (), catalogue.all_entries(), passages)
+        with self._new_folder() as folder:
+            folder.mkdir(parents=True)
+            index = tantivy.Index(_schema(), str(folder))
+            _commit(index, (), catalogue.all_entries(), _threads(passages))
+        self._finish(folder, index, State(self.identity, sequence))
 
     def prefers_rebuild(self, _catalogue: Catalogue, changes: Changes, /) -> bool:
         """Whether deleted passages would pile up, or a new index costs little."""
@@ -111,26 +114,28 @@ class LexicalIndex(Projection[_Snapshot]):
         """Whether there are as many passages here as in the catalogue."""
         return self.state is not None and self.state.passages == catalogue.stats().passages
 
-    def _write(
-        self,
-        folder: Path,
-        index: Any,
-        state: State,
-        delete: Sequence[int],
-        add: Iterable[Entry],
-        count: int,
-    ) -> None:
+    @contextmanager
+    def _new_folder(self) -> Iterator[Path]:
+        """Where to write an index; raises ``NotWritten``, and leaves nothing there then: a full disk needs the room."""
+        folder = self.place(f"segments-{self.free_number()}")
         try:
-            _commit(index, delete, add, threads=2 if count > SMALL else 1)
-        except ValueError as error:  # the only kind of error that tantivy raises
-            raise StoreError(
+            yield folder
+        except (OSError, ValueError) as error:  # tantivy raises the latter for everything
+            erase(folder)
+            raise NotWritten(
                 f"the lexical index in {self.folder} could not be written ({error}); "
                 "the documents are safe, and it is brought up to date when the index is opened again"
             ) from error
+
+    def _finish(self, folder: Path, index: Any, state: State) -> None:
         searcher = index.searcher()
         state = replace(state, passages=searcher.num_docs, details={"folder": folder.name})
         names = [f"{path.relative_to(self.folder).as_posix()}" for path in folder.rglob("*") if _is_kept(path)]
         self.stand(state, sorted(names), _Snapshot(state, searcher, index.schema))
+
+
+def _threads(passages: int) -> int:
+    return 2 if passages > SMALL else 1
 
 
 def _alive(snapshot: _Snapshot, term: str) -> int:

@@ -13,7 +13,7 @@ from selfright.domain.stores import Finding
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.preparing import text_to_index
-from selfright.retrieval.projection import Projection, catch_up, is_current
+from selfright.retrieval.projection import NotWritten, Projection, catch_up, is_current
 from selfright.storage.files import erase
 from selfright.storage.sqlite import connect
 
@@ -193,8 +193,10 @@ class ProjectionSync:
         """``sync``; where nothing can be written, they are searched as of the commit that they know."""
         try:
             self.sync()
-        except OSError as error:
-            if not self.usable:
+        except (OSError, StoreError) as error:
+            if self.current and not isinstance(error, IndexDamaged):
+                return  # what was removed is still there, to be erased by the next writer
+            if not self.usable or not isinstance(error, OSError | NotWritten):
                 raise
             log.warning("what was committed last in %s cannot be found yet (%s)", self._catalogue.folder, error)
 

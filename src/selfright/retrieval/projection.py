@@ -30,6 +30,10 @@ LATEST = sys.maxsize
 Snapshot = TypeVar("Snapshot", bound="ProjectionSnapshot")
 
 
+class NotWritten(StoreError):
+    """The files of a search index could not be written; those that stood still do."""
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """How far a projection has followed: all changes up to ``sequence`` of the catalogue ``identity``.
