@@ -385,12 +385,3 @@ def test_the_querys_vector_is_given_back(index: Path) -> None:
         assert vector is not None
         assert sum(x * x for x in vector) == pytest.approx(1, abs=1e-5)
         assert asyncio.run(store.search("바람", 3)).query_vector is None
-
-
-def test_plain_fusion_scores_by_ranks_alone(index: Path) -> None:
-    with reopen(index) as store:
-        hits = asyncio.run(store.with_fusion(ReciprocalRankFusion()).search("keel wind", 5)).hits
-    assert hits
-    for hit in hits:
-        places = [place for place in (hit.bm25, hit.dense) if place]
-        assert hit.rrf_score == pytest.approx(sum(1 / (60 + place.rank) for place in places))

@@ -56,7 +56,7 @@ def facts(evidence: str, claim: str, title: str = "") -> ClaimFacts:
 
 @pytest.mark.parametrize(("claim", "conflict"), [("for 30 minutes", True), ("at 30 kg", False)])
 def test_only_a_number_of_the_same_unit_is_another(claim: str, conflict: bool) -> None:
-    pump = "The old red pump of the water mill runs"
+    pump = "The old red pump beside the water mill of the northern village runs all day"
     assert facts(f"{pump} for 12 minutes.", f"{pump} {claim}.").number_conflict is conflict
 
 

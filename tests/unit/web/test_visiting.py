@@ -59,8 +59,23 @@ def test_robots_txt_is_asked_once_and_obeyed() -> None:
         (Answer(b"\xff\xfe\x00\x00" * 100, 200), True),
         (Answer.redirect("/robots.txt"), False),
         (Answer("User-agent: *\nDisallow: /\n" + "#" * 2_000_000), False),
+        (Answer("User-agent: *\n" + f"Disallow: /{'*a' * 1_000}b$\n" * 200), True),
+        *((Answer(f"User-agent: *\nCrawl-delay: {delay}"), True) for delay in ("nan", "-1", "soon")),
     ],
-    ids=["missing", "forbidden", "broken", "busy", "page", "garbage", "circle", "endless"],
+    ids=[
+        "missing",
+        "forbidden",
+        "broken",
+        "busy",
+        "page",
+        "garbage",
+        "circle",
+        "endless",
+        "spiteful",
+        "nan",
+        "-1",
+        "soon",
+    ],
 )
 def test_what_stands_for_a_robots_txt(robots: Answer, allowed: bool) -> None:
     with serving(site(site_with(robots))) as server:
