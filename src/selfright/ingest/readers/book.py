@@ -21,8 +21,7 @@ _EMPTY = re.compile(r"<([A-Za-z][\w:-]*)(\s[^<>]*)?/>")  # a page would take wha
 
 def read(file: SourceFile) -> Iterator[Document]:
     """One document, its title first. A chapter that is missing or locked makes the book unreadable."""
-    archive = packed.archive_of(file, _KIND)
-    with packed.naming(file, _KIND), zipfile.ZipFile(archive) as book:
+    with packed.naming(file, _KIND), zipfile.ZipFile(packed.archive_of(file)) as book:
         package = _first(packed.parse_xml(book.read(_CONTAINER)), "rootfile").get("full-path") or ""
         root = packed.parse_xml(book.read(package))
         title = next((markup.one_blank("".join(map(str, of.itertext()))) for of in _named(root, "title")), "")

@@ -41,8 +41,7 @@ def read(file: SourceFile) -> Iterator[Document]:
 
 
 def _read_newer(file: SourceFile) -> Document:
-    archive = packed.archive_of(file, _KIND)
-    with packed.naming(file, _KIND), zipfile.ZipFile(archive) as parts:
+    with packed.naming(file, _KIND), zipfile.ZipFile(packed.archive_of(file)) as parts:
         names = parts.namelist()
         header, package = (
             packed.parse_xml(parts.read(name)) if name in names else etree.Element("none")
@@ -181,9 +180,9 @@ def _read_older(file: SourceFile) -> Document:
     data = file.read_bytes()
     if data.startswith(b"PK"):  # of the newer kind under the older name, which Hangul opens as well
         return _read_newer(file)
-    if not data.startswith(packed.OLD):
-        raise packed.unreadable(file, _KIND, "its content is of another kind")
     with packed.naming(file, _KIND):
+        if not data.startswith(packed.OLD):
+            raise ValueError("its content is of another kind")
         try:
             text = markup.join_blocks(block for found in read_blocks(data) for block in _read_block(found))
         except (hwp2md.EncryptedDocumentError, hwp2md.DrmProtectedError) as error:

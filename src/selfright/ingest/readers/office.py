@@ -173,8 +173,8 @@ def _prepare(file: SourceFile, form: _Form, head: bytes) -> tuple[bytes, str, Ma
         data = file.read_bytes()
         if anydoc.format_from_bytes(data) is None:
             anydoc.to_document(data, form.library)  # which says that it is locked, or damaged
-        raise packed.unreadable(file, form.kind, "it is of an older format under another name")
-    archive = packed.archive_of(file, form.kind)
+        raise ValueError("it is of an older format under another name")
+    archive = packed.archive_of(file)
     parts = packed.parts_of(archive)
     missing = form.change(parts) or {}
     return packed.repack(archive, parts), packed.title_of(archive), missing

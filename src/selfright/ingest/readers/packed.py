@@ -29,17 +29,17 @@ class Locked(Exception):
     """A file that a password protects."""
 
 
-def archive_of(file: SourceFile, kind: Kind) -> io.BytesIO:
+def archive_of(file: SourceFile) -> io.BytesIO:
     """The file's bytes, an archive that unpacks to no more than ``limits.unpacked_bytes``; else ``UnreadableFile``.
 
-    Nothing is unpacked for that. XML may take a quarter of it, for it grows in memory.
+    Nothing is unpacked for that. XML may take a quarter of it, for it grows in memory. Raises ``ValueError`` and what
+    ``zipfile`` raises for what is no archive.
     """
-    archive = io.BytesIO(file.read_bytes())
-    try:
-        parts = zipfile.ZipFile(archive).infolist()
-    except Exception as error:  # hostile files make the library fail in more ways than can be named
-        is_old = archive.getvalue().startswith(OLD)
-        raise unreadable(file, kind, "of an older format, or protected?" if is_old else error) from error
+    data = file.read_bytes()
+    if data.startswith(OLD):
+        raise ValueError("of an older format, or protected?")
+    archive = io.BytesIO(data)
+    parts = zipfile.ZipFile(archive).infolist()
     size = sum(part.file_size for part in parts)
     xml = sum(part.file_size for part in parts if part.filename.lower().endswith(_GROWS))
     limit = file.limits.unpacked_bytes
@@ -58,12 +58,7 @@ def naming(file: SourceFile, kind: Kind) -> Iterator[None]:
     except Locked as error:
         raise file.refuse("it is protected by a password; save it without one") from error
     except Exception as error:  # hostile files make the libraries fail in more ways than can be named
-        raise unreadable(file, kind, error) from error
-
-
-def unreadable(file: SourceFile, kind: Kind, why: object) -> Exception:
-    """The error for a file that is none of its kind."""
-    return file.refuse(f"no {kind[0]} that can be read ({why}); save it again as {kind[1]}")
+        raise file.refuse(f"no {kind[0]} that can be read ({error}); save it again as {kind[1]}") from error
 
 
 def parse_xml(data: bytes) -> _Element:
