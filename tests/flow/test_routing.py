@@ -1,5 +1,8 @@
 """Where a turn goes, by label, by score, by verdict and by flag."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from selfright.domain.answers import Message
@@ -221,6 +224,16 @@ def test_a_third_strategy_can_be_registered() -> None:
 
     register_strategy("never", lambda *_: Never())
     assert create_strategy(Flags(refine_strategy="never"), Judge(), (Judge(),), "both").get_strategy_name() == "never"
+
+
+def test_a_strategy_that_scores_no_number_has_failed() -> None:
+    class Dizzy(BasicRAGStrategy):
+        async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
+            return {**await super().refine(state), "quality_score": float("nan")}
+
+    register_strategy("dizzy", lambda *_: Dizzy())
+    with pytest.raises(JudgeFailed, match="finite quality_score"):
+        run_turn(PRESETS["self_refine"], Judge(), refine_strategy="dizzy")
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
