@@ -117,6 +117,9 @@ def test_markdown_keeps_its_marks_and_takes_its_title_from_the_first_heading(rea
     assert document.text == text
     assert document.title == "The Valve Guide"
     assert read_one("plain.md", "No heading here.").title == "plain"
+    # The second letter of a heading without marks may be a blank.
+    assert read_one("rules.md", "제 3조 (대출)\n\n두 주 동안 빌린다.\n").title == "rules"
+    assert read_one("faq.md", "I need a form?\nYes, form 7.\n\n# Forms\n").title == "Forms"
 
 
 @pytest.mark.parametrize(

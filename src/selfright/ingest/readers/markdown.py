@@ -169,7 +169,8 @@ def _one_form(text: str) -> str:
 def title_of(text: str) -> str:
     """The first heading of the first level, without marks; empty when there is none."""
     headings = (text[block.start : block.end] for block in blocks(text) if block.kind == "heading")
-    title = next((heading[1:_LONGEST] for heading in headings if heading[1].isspace()), "").strip()
+    marked = (heading[1:_LONGEST] for heading in headings if heading[0] == "#" and heading[1].isspace())
+    title = next(marked, "").strip()
     return html.unescape(plain(title) or title).rstrip("#").strip()
 
 
