@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from benchmarks.retrieval_quality import documents
 from selfright.ingest.splitting import split
 from selfright.models.encoder import E5
-from selfright.models.files import BEGIN, END, FOLDER, PAD
+from selfright.models.files import BEGIN, END, FOLDER, PAD, piece_numbers
 from selfright.retrieval.preparing import text_to_index
 from training.network_weights import NetworkWeights
 
@@ -35,16 +35,18 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "llama.cpp": ("xllamacpp==2026.10.11549",),
 }
 _LAYERS, _HEADS, _INNER, _PLACES = 12, 12, 1536, 512
+_LONGEST = 500  # pieces
 _EXPORT = Path(__file__).with_name("embedding_export.py")
 Measured = tuple[float, float, list[float]]
 
 
 def texts(data: Path, sets: Sequence[str], passages: int) -> list[str]:
-    """As many passages of each set, as they are indexed."""
+    """As many passages of each set, as they are indexed; none that is too long for the network: some refuse it."""
     found: list[str] = []
     for name in sets:
         cut = chain.from_iterable(split(document) for document in documents(data / name / "corpus.jsonl", name))
-        found += [f"passage: {text_to_index(passage)}" for passage in islice(cut, passages)]
+        indexed = (f"passage: {text_to_index(passage)}" for passage in cut)
+        found += islice((text for text in indexed if len(piece_numbers([text])[0]) < _LONGEST), passages)
     return found
 
 
