@@ -24,6 +24,7 @@ _BATCH = 256  # passages between two commits
 _COMMIT_S = 10.0
 _SLICE = 16  # texts; between them the work can be broken off
 _REST_S = 0.2
+_PATIENCE_S = 600.0
 
 Progress = Callable[[int, int, str], None]
 Keep = Callable[[Sequence[SearchRow], "Mapping[bytes, NDArray[np.float32]]"], None]
@@ -81,12 +82,18 @@ class VectorFiller:
     def _store(
         self, some: Sequence[SearchRow], vectors: "Mapping[bytes, NDArray[np.float32]]", stop: Callable[[], bool]
     ) -> None:
-        """As soon as nobody else writes; they are lost when there is no more time for that."""
+        """As soon as nobody else writes; they are lost when there is no more time for that.
+
+        Raises ``IndexBusy`` for a writer that does not end, which may be the caller's own change.
+        """
+        until = time.monotonic() + _PATIENCE_S
         while some:
             try:
                 return self._keep(some, vectors)
             except IndexBusy:
                 if stop():
                     return None
+                if time.monotonic() > until:
+                    raise
                 time.sleep(_REST_S)
         return None

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from selfright.domain.errors import IndexBusy
 from selfright.domain.passages import Hit, WaitingVectors
 from selfright.retrieval import vector_filler
 from selfright.retrieval.fusion import AdaptiveFusion, ReciprocalRankFusion
@@ -142,6 +143,17 @@ def test_one_process_embeds_and_another_waits_for_it(
     assert store.fill(stop=lambda: next(rests) > 0) == 3
     assert not embedder.embedded
     lock.release()
+    assert store.fill() == 0
+
+
+def test_a_change_that_its_own_writer_never_commits_is_not_waited_for_without_end(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_filler, "_PATIENCE_S", 0.1)
+    store.put([by_lines(document("wells", "A well gives water."))], embed=False)
+    with pytest.raises(IndexBusy):
+        store.fill()
+    store.commit()
     assert store.fill() == 0
 
 
