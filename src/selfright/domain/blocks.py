@@ -12,13 +12,13 @@ BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 
 _HEADING = re.compile(
     r"#{1,6}\s+\S|제\s?\d{1,4}\s?조(?:의\s?\d+)?\s?\([^)\n]{1,60}\)\s*$"
-)  # the second: of Korean rules
+)  # the second: an article of Korean rules
 _ITEM = re.compile(r"\s*(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
 _LINE = re.compile(r"[^\S\n]*(\S[^\n]*)")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULED = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?")  # the line below the head of a table
 _FENCE = re.compile(r"\s*(?:```[^`\n]*$|~~~)")  # ```code``` within one line opens nothing
-_LETTERS = frozenset(string.ascii_letters)  # what begins with one has none of these marks
+_LETTERS = frozenset(string.ascii_letters)  # a line that begins with one has no mark of these
 _INDENTED = re.compile(r"(?:\s{2,}|\t)\S")
 
 # A line that asks, behind a mark or in bold type, or as one sentence alone.
@@ -70,7 +70,7 @@ def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]
         yield from found
         return
     before: tuple[Block, bool] | None = None
-    for part, asks in (part for block in found for part in _parted(text, block)):
+    for part, asks in (part for block in found for part in _question_lines(text, block)):
         if before:
             is_answered = before[1] and part.kind != "heading" and not asks
             yield Block("heading", before[0].start, before[0].end) if is_answered else before[0]
@@ -96,8 +96,8 @@ def leads_in(text: str, block: Block, following: Block | None) -> bool:
 
 
 def _unmarked_list(text: str, block: Block) -> Iterator[Block]:
-    """The block; a paragraph of lines that all have labels as a list; of lines below one that introduces them, that one
-    and a list of the others."""
+    """Splits a paragraph that is a list: lines that all have labels become one, and if the first line introduces the
+    others, it becomes a paragraph and they a list."""
     if block.kind == "paragraph" and (breaks := text.count("\n", block.start, block.end)):
         (start, end), *lines = line_spans(text, block.start, block.end)
         first = text[start:end].rstrip()
@@ -127,7 +127,7 @@ def _introduces(text: str, first: str, lines: Sequence[tuple[int, int]]) -> bool
 
 
 def _numbered_headings(text: str, found: Iterable[Block]) -> Iterator[Block]:
-    """The blocks, a short numbered line between a blank line and prose as a heading."""
+    """Makes a heading of a short numbered line between a blank line and prose."""
     above, current = -1, None  # where the block before the current one ends
     for block in found:
         if current:
@@ -172,7 +172,7 @@ def list_entries(text: str, block: Block) -> Iterator[tuple[int, int]]:
         yield current
 
 
-def _parted(text: str, block: Block) -> Iterator[tuple[Block, bool]]:
+def _question_lines(text: str, block: Block) -> Iterator[tuple[Block, bool]]:
     """The block, and whether it asks; of a paragraph each line that asks apart from what stands around it."""
     may_ask = text[block.start] in _MAY_MARK or any(text.find(m, block.start, block.end) >= 0 for m in _QUESTION_MARKS)
     if block.kind != "paragraph" or not may_ask:
@@ -199,39 +199,39 @@ def _is_question(line: str) -> bool:
 
 
 def _marked_blocks(text: str, start: int, end: int) -> Iterator[Block]:
-    before: BlockKind | None = None  # the kind of the block that is open, from ``begin`` to ``last``
+    opened: BlockKind | None = None  # the kind of the block that is open, from ``begin`` to ``last``
     begin = last = start
     fenced = False
     for line_start, line_end in line_spans(text, start, end):
         line = text[line_start:line_end]
         bare = line.strip()
         if not bare:
-            if before and not fenced:
-                yield Block(before, begin, last)
-                before = None
+            if opened and not fenced:
+                yield Block(opened, begin, last)
+                opened = None
             continue  # inside a fence the code goes on behind a blank line, and does not end in one
-        if before == "paragraph" and _RULED.fullmatch(bare):
+        if opened == "paragraph" and _RULED.fullmatch(bare):
             head = max(begin, text.rfind("\n", begin, last) + 1)
             if "|" in text[head:last]:
                 if above := text[begin:head].rstrip():
                     yield Block("paragraph", begin, begin + len(above))
-                before, begin = "table", head
+                opened, begin = "table", head
         fence = bare.startswith(_FENCES) and _FENCE.match(line) is not None
         kind: BlockKind = "code" if fence or fenced else "paragraph"
-        if kind != "code" and (bare[0] not in _LETTERS or before in ("table", "list")):
-            kind = _kind(line, before)
-        if before and (kind != before or kind == "heading" or (fence and not fenced)):
-            yield Block(before, begin, last)
-            before = None
-        if not before:
-            before, begin = kind, line_end - len(line.lstrip())
+        if kind != "code" and (bare[0] not in _LETTERS or opened in ("table", "list")):
+            kind = _kind(line, opened)
+        if opened and (kind != opened or kind == "heading" or (fence and not fenced)):
+            yield Block(opened, begin, last)
+            opened = None
+        if not opened:
+            opened, begin = kind, line_end - len(line.lstrip())
         last = line_start + len(line.rstrip())
         fenced ^= fence
         if fence and not fenced:
-            yield Block(before, begin, last)
-            before = None
-    if before:
-        yield Block(before, begin, last)
+            yield Block(opened, begin, last)
+            opened = None
+    if opened:
+        yield Block(opened, begin, last)
 
 
 def head_of(table: str) -> str:

@@ -40,7 +40,7 @@ class Wording:
 def english() -> Wording:
     """The words in which a turn's own events and traces tell outcomes."""
     texts = wordings(__package__, "outcomes")["en"]
-    return Wording(texts["clauses"], {"routing": texts["reasons"]})
+    return Wording(texts["clauses"], {"routing": texts["reasons"], "withheld": texts["withheld"]})
 
 
 CODES = ("query_class", "verdict", "quality", "judge", "stop", "again", "ended", "withheld")

@@ -1,4 +1,4 @@
-"""Vectors that are made after their passages can be searched by words already, batch by batch.
+"""Makes missing vectors in batches; until then, their passages are found by words only.
 
 The catalogue lists what waits. A batch is embedded without the writer's lock and committed by itself, so whatever stops
 the work costs one batch at most, and the next process goes on from the list.
@@ -41,7 +41,7 @@ class VectorFiller:
         self._lock = WriterLock(catalogue.folder / LOCK_NAME)
 
     def run(self, progress: Progress | None, stop: Callable[[], bool]) -> int:
-        """Until nothing waits, or ``stop`` says so; how many passages wait then. ``progress`` counts passages."""
+        """Works until nothing waits or ``stop`` says so; returns how many still wait. ``progress`` counts passages."""
         total = left = self._catalogue.stats().waiting
 
         def tell(done: int, name: str = "") -> None:
@@ -66,7 +66,7 @@ class VectorFiller:
         return left
 
     def _batch(self, tell: Callable[[int, str], None], stop: Callable[[], bool]) -> None:
-        """Texts of one length go together, so that little is spent on padding."""
+        """Embeds some passages that wait: texts of one length together, so that little is spent on padding."""
         waiting = self._catalogue.first_waiting(_BATCH)
         texts = {shown.key: text_to_index(shown.passage) for shown in waiting}
         waiting.sort(key=lambda shown: len(texts[shown.key]))
@@ -82,7 +82,7 @@ class VectorFiller:
     def _store(
         self, some: Sequence[SearchRow], vectors: "Mapping[bytes, NDArray[np.float32]]", stop: Callable[[], bool]
     ) -> None:
-        """As soon as nobody else writes; they are lost when there is no more time for that.
+        """Stores the vectors as soon as nobody else writes; drops them if ``stop`` says so before.
 
         Raises ``IndexBusy`` for a writer that does not end, which may be the caller's own change.
         """

@@ -1,4 +1,4 @@
-"""The units that may answer a question: none that only names something, none about other codes than are asked for.
+"""Chooses the units that may answer a question: no titles, and none about other codes than are asked for.
 
 A title, or an item of an agenda that a section takes up, shares many words with a question about its subject, and
 states nothing.
@@ -28,55 +28,55 @@ _ASKS_FOR_TITLE = re.compile(r"\b(?:titles?|titled|headings?|named?|called)\b|ì 
 def units_for(question: str, strips: Sequence[Strip]) -> list[AnswerUnit]:
     """The units of the strips that may answer ``question``. Titles are left out unless the question asks for a title or
     for the list they stand in; a line above a list unless it shows what is asked for (a date)."""
-    pieces = _of_named_codes(question, answer_units(strips))
+    units = _of_named_codes(question, answer_units(strips))
     if _ASKS_FOR_TITLE.search(question):
-        return pieces
+        return units
     headings = {strip.passage.document_id: set[str]() for strip in strips}
     for strip in strips:
         headings[strip.passage.document_id].update(_headings(strip.passage))
     asked, kind = content_words(question), answer_type(question)
 
-    def tells(piece: AnswerUnit) -> bool:
-        if piece.leads and not (kind in VISIBLE and answer_type_match(kind, question, piece.text)):
+    def tells(unit: AnswerUnit) -> bool:
+        if unit.leads and not (kind in VISIBLE and answer_type_match(kind, question, unit.text)):
             return False
-        return not asked.isdisjoint(_list(piece)) or not _is_title(piece, headings[piece.strip.passage.document_id])
+        return not asked.isdisjoint(_list_words(unit)) or not _is_title(unit, headings[unit.strip.passage.document_id])
 
-    return [piece for piece in pieces if tells(piece)]
+    return [unit for unit in units if tells(unit)]
 
 
-def _of_named_codes(question: str, pieces: list[AnswerUnit]) -> list[AnswerUnit]:
-    """Without the pieces on other codes of the kinds that the question names, where any is on one of its own."""
+def _of_named_codes(question: str, units: list[AnswerUnit]) -> list[AnswerUnit]:
+    """Without the units on other codes of the kinds that the question names, where any is on one of its own."""
     asked = codes_in(question) | codes_in(question.upper())  # people type codes in small letters
-    own = [any(is_named(code, _said(piece)) for code in asked) for piece in pieces]
+    own = [any(is_named(code, _said(unit)) for code in asked) for unit in units]
     if not any(own):
-        return pieces
+        return units
     kinds = {code.family for code in asked}
-    others = [any(code.family in kinds for code in codes_in(_said(piece))) for piece in pieces]
-    return [piece for piece, is_own, is_other in zip(pieces, own, others, strict=True) if is_own or not is_other]
+    others = [any(code.family in kinds for code in codes_in(_said(unit))) for unit in units]
+    return [unit for unit, is_own, is_other in zip(units, own, others, strict=True) if is_own or not is_other]
 
 
-def _said(piece: AnswerUnit) -> str:
-    """The piece after what introduces it."""
-    return f"{piece.lead or piece.under} {piece.text}"
+def _said(unit: AnswerUnit) -> str:
+    """Its text, with what introduces it in front."""
+    return f"{unit.lead or unit.under} {unit.text}"
 
 
-def _list(piece: AnswerUnit) -> frozenset[str]:
+def _list_words(unit: AnswerUnit) -> frozenset[str]:
     """The words of what introduces the list that an item stands in."""
-    return content_words(piece.lead or piece.under) if piece.kind == "item" else frozenset()
+    return content_words(unit.lead or unit.under) if unit.kind == "item" else frozenset()
 
 
-def _is_title(piece: AnswerUnit, headings: Iterable[str]) -> bool:
-    """Whether it is a heading once more, or a line of its own above prose that looks like one."""
-    if piece.kind not in ("item", "sentence"):
+def _is_title(unit: AnswerUnit, headings: Iterable[str]) -> bool:
+    """Whether it repeats a heading, or looks like one and stands on a line of its own above prose."""
+    if unit.kind not in ("item", "sentence"):
         return False
-    return _bare(piece.text) in headings or (piece.kind == "sentence" and _heads_prose(piece))
+    return _bare(unit.text) in headings or (unit.kind == "sentence" and _heads_prose(unit))
 
 
-def _heads_prose(piece: AnswerUnit) -> bool:
-    text, bare = visible(piece.strip.passage), _bare(piece.text)
-    start, end = piece.start - piece.strip.passage.start, piece.end - piece.strip.passage.start
+def _heads_prose(unit: AnswerUnit) -> bool:
+    text, bare = visible(unit.strip.passage), _bare(unit.text)
+    start, end = unit.start - unit.strip.passage.start, unit.end - unit.strip.passage.start
     is_line = not text[:start].rpartition("\n")[2].strip() and not text[end:].partition("\n")[0].strip()
-    is_first = piece.strip.passage.start + start == 0
+    is_first = unit.strip.passage.start + start == 0
     forms = (_ENDS, _STATES) if is_first else (_ENDS, _STATES, _VALUE)
     if not is_line or len(bare) > _LONGEST or any(form.search(bare) for form in forms):
         return False
@@ -94,5 +94,5 @@ def _headings(passage: Passage) -> frozenset[str]:
 
 
 def _bare(text: str) -> str:
-    """Without a number, in small letters."""
+    """The text in small letters, without a number in front."""
     return " ".join(_NUMBER.sub("", text).casefold().split())

@@ -57,7 +57,7 @@ def test_an_outline_says_why_passages_were_withheld_and_not_which() -> None:
     broken_off = broken("ab" * 16, 1.0, Scope("u"), ORIGINS, [step], 2.0, ModelUnavailable(SAID))
     for trace in (finished_trace(answer(trace=(step,)), 1.0, Scope("u"), ORIGINS, content=False), broken_off):
         written = json.dumps(trace_form(trace))
-        assert "1 withheld (named_thing)" in written
+        assert "1 withheld (on another thing than you named)" in written
         assert SAID not in written
     assert SAID in json.dumps(trace_form(finished_trace(answer(trace=(step,)), 1.0, Scope("u"), ORIGINS, content=True)))
 

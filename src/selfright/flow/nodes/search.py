@@ -105,9 +105,9 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 async def _in_language(state: AgentState, tools: Tools) -> tuple[Hit, ...]:
-    """For an answer in another language than the question's, hits of that language, if they suffice; else none.
+    """Hits in the answer's language, where that is not the question's and they suffice; else none.
 
-    A search for the question finds them far behind.
+    They are far behind the question's own, so the search goes deeper.
     """
     language, most = state["language"], tools.flags.top_k
     if language_of(state["question"]) == language or state["iteration_count"]:

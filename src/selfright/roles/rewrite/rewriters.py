@@ -32,9 +32,9 @@ _MOST_ITEMS = 6
 _KNOWN = 0.8
 _KEPT = 0.5
 _MOST_WEB_TERMS = 3
-_ANSWERED = 0.2  # what it must have in the mean with the message by itself, for noise is ahead of noise
-_LIKELY = 0.5  # where the first finds the same with it, it stays
-_AHEAD = 0.05  # by which another meaning than the first must be better answered
+_ANSWERED = 0.2  # least mean of the chances of the chosen meaning and of the message alone; below it, they are noise
+_LIKELY = 0.5  # a first meaning with this chance stays where the chosen one finds the same passage
+_AHEAD = 0.05  # the lead that another meaning than the first needs
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
 _CONJUNCTION = re.compile(r"^(?:and|also|그리고|또한|또)\s+", re.I)
 _POINTS_BACK = re.compile(
@@ -93,7 +93,7 @@ class OfflineRewriter:
         return await asyncio.to_thread(contextualize_question, question, history, self._analyzer)
 
     async def focus(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
-        """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
+        """What of a message is asked, what is searched for, and what is told; see ``question_context.focus``."""
         return await run_in_thread(len(message), lambda: focus(message, pack, self._analyzer, follows))
 
     def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
@@ -267,7 +267,7 @@ class QueryRewriter:
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """The question without its conversation; unchanged when it stands alone.
 
-        What a model writes must keep at least half of the question's own words: it is then no answer to it.
+        What a model writes must keep half of the question, by the weight of its key terms: else it may be an answer.
         """
         if not history and not summary.strip():
             return question
