@@ -210,6 +210,15 @@ def test_rows_that_name_less_of_the_question_than_the_best_are_left_out() -> Non
     ]
 
 
+def test_a_word_that_the_heading_has_too_does_not_tell_rows_apart() -> None:
+    table = "| 단계 | 지침 |\n| --- | --- |\n| 가 | 엔진 상태를 한 해에 한 번 확인 |\n"
+    table += "| 나 | 하루에 두 시간만 |\n| 다 | 항구에 머무름 |"
+    text = f"## 엔진 상태에 따른 운행\n\n{table}"
+    asked = "엔진 상태가 나빠지면 운행을 어떻게 조절하나요?"
+    said = write(asked, strip(passage(text, "b.md", "배")), scorer=SCORER).text
+    assert [name for name in "가나다" if f"단계: {name};" in said] == ["가", "나", "다"]
+
+
 def test_rows_that_each_name_something_that_is_asked_for_are_said_together() -> None:
     table = (
         "| of | per 100 g | per serving |\n|---|---|---|\n| energy | 452 kcal | 203 kcal |\n| fat | 17 g | 7.7 g |\n"

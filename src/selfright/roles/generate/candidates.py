@@ -106,13 +106,14 @@ def _codes(text: str) -> set[str]:
 
 def _entries(group: list[Candidate], asked: frozenset[str]) -> list[Candidate]:
     """The entries of a list that answer together: those not far behind the best. Of rows none that has only some of the
-    words that are ``asked`` for and stand in the best one; all others where most of them are near."""
+    words that are ``asked`` for and stand in the best one, but not in the headings; all others where most are near."""
     if len(group) == 1:
         return group
     best, is_table = max(group, key=lambda entry: entry.score), group[0].pieces[0].kind == "row"
     least = best.score - (_ROW_MARGIN if is_table else _ITEM_MARGIN)
-    said = best.words & asked
-    alike = [entry for entry in group if not (is_table and entry.words & asked < said)]
+    telling = asked - word_stems(_context(best.pieces[0]))
+    said = best.words & telling
+    alike = [entry for entry in group if not (is_table and entry.words & telling < said)]
     near = [entry for entry in alike if entry.score >= least]
     if is_table and 2 * len(near) > len(alike):  # the question does not tell them apart
         near = alike
@@ -128,6 +129,11 @@ def _entries(group: list[Candidate], asked: frozenset[str]) -> list[Candidate]:
     for entry in chosen:
         by_strip.setdefault(id(entry.pieces[0].strip), []).append(entry)
     return [_merge_entries(entries) for entries in by_strip.values()]
+
+
+def _context(piece: AnswerUnit) -> str:
+    """What all entries of its list or table stand under."""
+    return f"{piece.strip.passage.context} {piece.lead} {piece.under}"
 
 
 def _without_gaps(chosen: Sequence[Candidate], group: Sequence[Candidate]) -> list[Candidate]:
