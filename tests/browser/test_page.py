@@ -436,8 +436,10 @@ def test_without_documents_the_chat_leads_to_where_some_are_added(browser: "Brow
         assert not visit.page.get_by_role("link", name="Add documents").count()
 
 
-def test_a_signal_ends_service_and_page(program: Started) -> None:
-    assert program.end() == 0
+def test_a_signal_ends_service_and_page(tmp_path: Path) -> None:
+    settings = ["--index", tmp_path / "index", "--set", "embedder=none"]
+    with started(*settings, environment={"SELFRIGHT_HOME": str(tmp_path / "home")}) as program:
+        assert program.end() == 0
     port = int(program.url.rpartition(":")[2])
     with socket.socket() as trying:
         assert trying.connect_ex(("127.0.0.1", port)) != 0

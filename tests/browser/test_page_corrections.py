@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -62,7 +64,12 @@ def rules() -> list[Rule]:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    folder = tmp_path_factory.mktemp("corrections")
+    with stacked(tmp_path_factory.mktemp("corrections")) as found:
+        yield found
+
+
+@contextmanager
+def stacked(folder: Path) -> Iterator[Stack]:
     for name, text in DOCUMENTS.items():
         (folder / name).write_text(text, encoding="utf-8")
     settings = {"path": folder / "index", "embedder": "none", "home": folder / "home", "pack": "none"}
@@ -159,9 +166,10 @@ def test_a_turn_can_be_stopped(visit: Visit, stack: Stack) -> None:
     assert WHAT in visit.ask("FxStore가 뭐야?").inner_text()
 
 
-def test_an_answer_without_the_model_says_that_it_is_degraded(visit: Visit, stack: Stack) -> None:
-    stack.model.close()
-    answer = visit.ask("FxStore 설치는 어떻게 하나요?")
-    notices = " ".join(answer.get_by_role("note").all_inner_texts())
-    assert "⚠ Degraded" in notices
-    assert "offline components were used" in notices
+def test_an_answer_without_the_model_says_that_it_is_degraded(context: "BrowserContext", tmp_path: Path) -> None:
+    with stacked(tmp_path) as stack, visiting(context, stack.url) as visit:
+        stack.model.close()
+        answer = visit.ask("FxStore 설치는 어떻게 하나요?")
+        notices = " ".join(answer.get_by_role("note").all_inner_texts())
+        assert "⚠ Degraded" in notices
+        assert "offline components were used" in notices

@@ -59,8 +59,8 @@ def on(model: LocalBackend, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any
     return asyncio.run(closing())
 
 
-def test_nothing_is_loaded_before_it_is_needed() -> None:
-    backend = local_model("smollm2")
+def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
+    backend = local_model(str(shutil.copyfile(demo_weights(), tmp_path / "own.gguf")))  # which no other test runs
     assert backend.running.pid is None
     backend.close()
     with pytest.raises(ModelUnavailable, match="closed"):

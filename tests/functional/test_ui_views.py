@@ -56,6 +56,11 @@ def shown(app: AppTest) -> str:
     return " ".join(element.proto.body for element in app.get("html"))
 
 
+def conversations(app: AppTest) -> list[str]:
+    """The keys of the buttons that open conversations."""
+    return [button.key for button in app.button if button.key and button.key.startswith("session-")]
+
+
 def test_a_key_is_asked_for_and_taken_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = write_index(tmp_path)
     keys = KeyRing(settings["home"])
@@ -117,14 +122,14 @@ def test_the_evidence_of_an_answer_is_told_with_exact_places(service: Running) -
 @pytest.mark.usefixtures("at_service")
 def test_single_questions_leave_no_conversation(service: Running) -> None:
     app = AppTest.from_function(chat, default_timeout=WAIT_S).run()
+    before = len(service.service.selfright.sessions())
     app.radio(key="memory").set_value("ask").run()
     app.chat_input[0].set_value(QUESTION).run()
     assert "90 days" in shown(app)
-    assert not [button for button in app.button if (button.key or "").startswith("session-")]
+    assert len(conversations(app)) == len(service.service.selfright.sessions()) == before
     app.radio(key="memory").set_value("chat").run()
     app.chat_input[0].set_value(QUESTION).run()
-    assert [button for button in app.button if (button.key or "").startswith("session-")]
-    assert service.service.selfright.sessions()
+    assert len(conversations(app)) == len(service.service.selfright.sessions()) == before + 1
 
 
 @pytest.mark.usefixtures("at_service")
