@@ -131,7 +131,7 @@ def test_what_is_withheld_is_graded_with_the_reason() -> None:
 
 
 def test_what_the_web_did_for_an_answer() -> None:
-    """Rescued where only the web is cited for want of an answer in the index; in a refusal it did nothing."""
+    """Rescued where the index has no answer and only the web is cited; in a refusal it did nothing."""
     for chances, abstain, effect in (
         ({}, False, "rescued"),
         ({"probability": 0.2, "web_probability": 0.1}, False, "added"),
