@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from selfright_medical.clauses import Clauses
 from selfright_medical.spotting import Mention
 
-GENERAL = frozenset({"condition:allergy", "condition:drug-allergy", "condition:food-allergy"})
-"""The allergy itself is no condition to keep: what it is against is kept."""
+_OF_A_KIND = frozenset({"condition:drug-allergy", "condition:food-allergy"})
+GENERAL = _OF_A_KIND | {"condition:allergy"}
+"""The allergy itself is no condition to keep: what it is against is kept, and that there is none of a kind."""
 
 _KOREAN_CUE = re.compile(r"알레르기|알러지|알레르겐|과민반응|과민증")
 _KOREAN_LIST = re.compile(
@@ -44,7 +45,8 @@ _ENGLISH_OF = re.compile(
 )
 _ENGLISH_LIST = re.compile(r"\s*(?:,|and|or|/|,\s*and)\s*")
 _ENGLISH_NOT = re.compile(
-    r"\b(?:no|not|denies|deny|denied|without|never|isn't|aren't|n't|negative for)\b[^.;:,]{0,40}$", re.IGNORECASE
+    r"\b(?:no|not|denies|deny|denied|without|never|isn't|aren't|n't|negative for)\b(?:(?!\bbut\b)[^.;:,]){0,40}$",
+    re.IGNORECASE,
 )
 _EXCEPT = re.compile(r"except|besides|other\s+than", re.IGNORECASE)
 _BUT_NOT = re.compile(r"\bnot\s+(?:to\s+)?$", re.IGNORECASE)
@@ -59,8 +61,8 @@ _ALL_DENIED = re.compile(
     r"\b(?:no|without(?: any)?|denies(?: any| having)?|(?:don['’]t|doesn['’]t|do not|does not)"
     r" have(?: any)?|not have any)"
     r"\s+(?:known\s+|other\s+)?allerg(?:y|ies)\b(?!\s+(?:to\b(?!\s+anything)|against|medic|pill|shot|test))"
-    r"|\bnot allergic to any(?:thing)?\b|\bNKA\b|\ballergies\s*[:=-]\s*(?:none|no|nil)\b"
-    r"|(?<!약물 )(?<!음식 )(?<!식품 )(?<![가-힣])(?:알레르기|알러지)\s?(?:반응|증상|병력|질환)?(?:은|는|이|가|도)?\s*"
+    r"|\bnot allergic to any(?:thing\b|\b(?!\s+\w))|\bNKA\b|\ballergies\s*[:=-]\s*(?:none|no|nil)\b"
+    r"|(?<![가-힣])(?:알레르기|알러지)\s?(?:반응|증상|병력|질환)?(?:은|는|이|가|도)?\s*"
     r"(?:전혀|따로|딱히|특별히|아무것도)?\s*(?:없(?!나|니|을까|는지)|[:=]\s*없음)",
     re.IGNORECASE,
 )
@@ -91,19 +93,31 @@ def read_allergies(clauses: Clauses, mentions: Sequence[Mention]) -> list[Found]
     return [found[place] for place in sorted(found)]
 
 
-def denials(clauses: Clauses, found: Sequence[Found]) -> list[tuple[int, int]]:
+def denials(clauses: Clauses, found: Sequence[Found], mentions: Sequence[Mention]) -> list[tuple[int, int]]:
     """Where somebody is said to have no allergies at all: no known allergies, 알레르기 없음.
 
     A denial of those to medicines or food alone says nothing of others, and neither does a question.
     """
-    text = clauses.text
+    kinds = [mention for mention in mentions if mention.concept.id in _OF_A_KIND]
     spans = []
-    for start, end in clauses.sentences:
-        denied = _ALL_DENIED.search(text, start, end)
-        named = any(start <= one.mention.start < end for one in found)
-        if denied and not named and text[end : end + 1] not in ("?", "？"):
+    for number, (start, end) in enumerate(clauses.sentences):
+        denied = _ALL_DENIED.search(clauses.text, start, end)
+        of_kind = denied and any(kind.start < denied.end() and denied.start() < kind.end for kind in kinds)
+        if denied and not of_kind and _may_deny(clauses, number, found):
             spans.append(denied.span())
     return spans
+
+
+def denies_kind(clauses: Clauses, mention: Mention, found: Sequence[Found]) -> bool:
+    """Whether a denied allergy is one of a kind, as in "no known drug allergies", and nothing is excepted from it."""
+    return mention.concept.id in _OF_A_KIND and _may_deny(clauses, clauses.at(mention.start).sentence, found)
+
+
+def _may_deny(clauses: Clauses, number: int, found: Sequence[Found]) -> bool:
+    """Whether a sentence asks nothing and names nothing that an allergy is against."""
+    start, end = clauses.sentences[number]
+    named = any(start <= one.mention.start < end for one in found)
+    return not named and clauses.text[end : end + 1] not in ("?", "？")
 
 
 def _before_cue(text: str, here: Sequence[Mention], end: int) -> list[Found]:

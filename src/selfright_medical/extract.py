@@ -8,7 +8,7 @@ from dataclasses import replace
 from selfright.background import run_in_thread
 from selfright.domain.slots import Slot
 from selfright.domain.tables import read_table
-from selfright_medical.allergies import GENERAL, denials, read_allergies
+from selfright_medical.allergies import GENERAL, denials, denies_kind, read_allergies
 from selfright_medical.complaints import complaints
 from selfright_medical.lexicon import load_lexicon
 from selfright_medical.measures import read_values
@@ -91,7 +91,7 @@ def _with_subject(slot: Slot, scopes: Scopes) -> Slot:
 
 def _name_slots(text: str, scopes: Scopes, mentions: Sequence[Mention]) -> Iterator[Slot]:
     read = read_allergies(scopes.clauses, mentions)
-    for start, end in denials(scopes.clauses, read):  # an allergy that is said later contradicts it
+    for start, end in denials(scopes.clauses, read, mentions):  # an allergy that is said later contradicts it
         yield _with_subject(Slot("allergies", "any", negated=True, start=start, end=end), scopes)
     allergies = {found.mention.start: found for found in read}
     drugs = [one for one in mentions if one.concept.kind == "drug"]
@@ -104,9 +104,11 @@ def _name_slots(text: str, scopes: Scopes, mentions: Sequence[Mention]) -> Itera
             yield replace(slot, negated=found.negated, subject=subject, details=tuple(details.items()))
             continue
         name, medicines = _SLOT_OF.get(mention.concept.kind, ""), near.get(mention.start, ())
-        if not name or mention.concept.id in GENERAL or _is_form_of(text, mention, medicines):
+        if not name or _is_form_of(text, mention, medicines):
             continue
         standing = scopes.of(mention)
+        if mention.concept.id in GENERAL and not (standing.negated and denies_kind(scopes.clauses, mention, read)):
+            continue
         if name == "medications":
             details |= _dosing(text, scopes, mention, medicines)
         else:

@@ -104,6 +104,9 @@ def test_what_is_easily_taken_wrong(text: str, slots: list[str]) -> None:
         ("Allergies: None.", ["allergies=any !"]),
         ("Allergies: PCN, but has tolerated cephalosporins.", ["allergies=penicillin"]),
         ("No known drug allergies except penicillin.", ["allergies=penicillin"]),
+        ("I have no drug allergies but I am allergic to nuts.", ["allergies=tree nut"]),
+        ("I'm not allergic to any medicine.", []),
+        ("약 알레르기는 없어요.", []),
         ("I'm allergic to penicillin but not latex.", ["allergies=penicillin", "allergies=latex !"]),
         ("우유 알레르기는 없고 새우 알레르기가 있어요.", ["allergies=우유 !", "allergies=새우"]),
         ("알레르기: 페니실린, 설파제", ["allergies=페니실린", "allergies=설파제"]),
@@ -115,6 +118,20 @@ def test_what_is_easily_taken_wrong(text: str, slots: list[str]) -> None:
 )
 def test_allergies(text: str, allergies: list[str]) -> None:
     assert [slot for slot in told(text) if slot.startswith("allergies")] == allergies
+
+
+@pytest.mark.parametrize(
+    ("text", "denied"),
+    [
+        ("I have no known drug allergies.", ["conditions=drug allergy !"]),
+        ("음식 알레르기는 없어요.", ["conditions=식품 알레르기 !"]),
+        ("No known drug allergies except penicillin.", ["allergies=penicillin"]),
+        ("Do I have no drug allergies?", []),
+        ("I have a drug allergy.", []),
+    ],
+)
+def test_no_allergy_of_a_kind_is_a_fact_unless_one_is_named(text: str, denied: list[str]) -> None:
+    assert told(text) == denied
 
 
 @pytest.mark.parametrize(
