@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,9 +43,21 @@ class Replicas:
 
 @pytest.fixture(scope="module")
 def replicas(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replicas]:
+    with _both(postgres, tmp_path_factory.mktemp("replicas")) as both:
+        yield both
+
+
+@pytest.fixture
+def mortals(postgres: PostgresServer, tmp_path: Path) -> Iterator[Replicas]:
+    """Two of which one may be killed."""
+    with _both(postgres, tmp_path) as both:
+        yield both
+
+
+@contextmanager
+def _both(postgres: PostgresServer, folder: Path) -> Iterator[Replicas]:
     if not postgres.is_running:
         postgres.start()
-    folder: Path = tmp_path_factory.mktemp("replicas")
     settings, uri = write_index(folder), postgres.fresh_database()
     keys = DatabaseKeys(open_database(uri, 2))
     with ExitStack() as stack, ScriptedServer(latency_s=0.1) as model:
@@ -204,11 +216,11 @@ def test_postgresql_restarted_under_load(replicas: Replicas) -> None:
     check_nothing_lost(callers, 0)
 
 
-def test_one_replica_killed_under_load(replicas: Replicas) -> None:
-    victim = replicas.running[1].process
-    callers = under_load(replicas, "killed", lambda: victim.send_signal(signal.SIGKILL))
-    assert replicas.running[1].ended() == -signal.SIGKILL
+def test_one_replica_killed_under_load(mortals: Replicas) -> None:
+    victim = mortals.running[1].process
+    callers = under_load(mortals, "killed", lambda: victim.send_signal(signal.SIGKILL))
+    assert mortals.running[1].ended() == -signal.SIGKILL
     assert sum(caller.cut for caller in callers) > 0
     refused = {code for caller in callers for code in caller.refused}
-    assert refused <= {"session_busy"}, "\n".join(replicas.running[0].said[-60:])
+    assert refused <= {"session_busy"}, "\n".join(mortals.running[0].said[-60:])
     check_nothing_lost(callers, 0)
