@@ -94,7 +94,8 @@ def refusal_of(error: SelfrightError) -> Refused:
 
 def no_session(session: str) -> Refused:
     """What a caller is told of a session that there is not, or not for its key."""
-    return Refused(404, "session_not_found", f"there is no session '{session}'", param="session")
+    message = f"there is no session '{session}' for this key; a question under another name begins one"
+    return Refused(404, "session_not_found", message, param="session")
 
 
 def unusable_body(found: Sequence[Mapping[str, Any]]) -> Refused:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from selfright.domain import errors
 from selfright.domain.errors import InputError, SelfrightError, UnknownName, UnreadableFile
-from selfright.server.errors import refusal_of, unusable_body
+from selfright.server.errors import no_session, refusal_of, unusable_body
 from selfright.wire.answers import AskRequest, SearchRequest
 
 OTHERS = (UnknownName, UnreadableFile, errors.MissingExtra, errors.SessionHidden)  # made of something else
@@ -39,8 +39,9 @@ def test_what_can_be_tried_again_says_when() -> None:
 
 
 def test_a_hidden_session_is_told_like_a_missing_one() -> None:
-    refused = refusal_of(errors.SessionHidden("hers"))
-    assert (refused.status_code, refused.detail) == (404, "there is no session 'hers'")
+    hidden = refusal_of(errors.SessionHidden("hers")).body()
+    assert (hidden.code, hidden) == ("session_not_found", no_session("hers").body())
+    assert "another name" in hidden.message
 
 
 def test_the_names_of_collections_are_not_told() -> None:
