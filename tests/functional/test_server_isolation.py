@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import httpx
 import pytest
@@ -202,6 +203,16 @@ def profile(two: Two) -> None:
     assert hidden.text.replace("bob", "eve") == missing.text
     assert "unobtainium" not in two.ann.get("/v1/profiles/me").text
     assert "unobtainium" in two.bob.get("/v1/profiles/bob").text
+
+
+def test_a_user_is_one_however_the_name_is_composed(two: Two) -> None:
+    names = [normalize(form, "지은") for form in ("NFC", "NFD")]
+    clients = [http_client(two.url, two.keys.add(name)[1]) for name in names]
+    for client in clients:
+        with client:
+            client.patch("/v1/profiles/me", json={"facts": {"age": 41}})
+            assert [client.get(f"/v1/profiles/{name}").status_code for name in names] == [200, 200]
+            assert client.get("/v1/profiles").json() == {"users": names[:1]}
 
 
 @checks("patch", "/v1/profiles/{user}")

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 
@@ -16,6 +17,7 @@ from selfright import Message, Selfright
 from selfright.domain.chat import Job
 from selfright.domain.errors import SessionBusy, StoreError, UnknownName, UsageError
 from selfright.domain.judgements import StopReason
+from selfright.domain.turns import Erased, Scope
 from selfright.memory.session_rows import LEASE_S, SessionRows
 from tests.functional.conftest import Cli, Outcome
 from tests.support.llm import is_job, rules, write_index
@@ -64,6 +66,19 @@ def test_a_long_conversation_is_summed_up_and_bounded(settings: dict[str, Any]) 
     assert kept.turns == 9
     assert kept.summary
     assert len(kept.messages) <= 4 + 2
+
+
+def test_names_are_one_however_they_are_composed(settings: dict[str, Any]) -> None:
+    (user, session), (apart, other) = ((normalize(form, "지은"), normalize(form, "출장")) for form in ("NFC", "NFD"))
+    with offline({**settings, "traces": "full"}) as selfright:
+        selfright.ask(QUESTION, session=session, user=user)
+        selfright.ask("And then?", session=other, user=apart)
+        selfright.set_profile({"age": 60}, apart)
+        assert [(each.session, each.turns) for each in selfright.sessions(apart)] == [(session, 2)]
+        assert selfright.conversation(other, Scope(apart)).turns == 2
+        assert [len(selfright.traces(user=name)) for name in (user, apart)] == [2, 2]
+        assert selfright.profile(user).values("age") == ("60",)
+        assert selfright.erase(apart) == Erased(1, 1, 2)
 
 
 def test_a_session_and_a_history_do_not_go_together(settings: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from unicodedata import category
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.judgements import QueryClass
 from selfright.domain.markup import INVISIBLE
-from selfright.domain.text import check_name, compose_name
+from selfright.domain.text import check_name
 
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode's categories of what controls text, line breaks among them
 MAX_DESCRIPTION = 2_000
@@ -60,7 +60,7 @@ def collection_name(name: str) -> str:
     Raises ``UsageError`` for one that is empty, too long, or would look like another or break a line: with line breaks,
     NUL, signs that turn the direction of writing or that nobody sees.
     """
-    name = check_name("collection", compose_name(name.strip()))
+    name = check_name("collection", name.strip())
     if unseen := next((sign for sign in name if category(sign) in _UNSEEN or INVISIBLE.match(sign)), None):
         raise UsageError(
             f"the name of a collection must not have the invisible character U+{ord(unseen):04X}; leave it out"

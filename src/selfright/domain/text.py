@@ -30,7 +30,8 @@ MAX_NAME = 200
 
 
 def check_name(what: str, name: str) -> str:
-    """The name of a user, a session or a collection. Raises ``UsageError`` for one that is empty or too long."""
+    """The composed name of a user, a session or a collection. Raises ``UsageError`` for an empty or too long one."""
+    name = compose_name(name)
     if not 0 < len(name) <= MAX_NAME:
         raise UsageError(f"the name of a {what} must have 1 to {MAX_NAME} characters, but has {len(name):,}")
     return name

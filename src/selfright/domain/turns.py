@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypedDict, get_args
 from selfright.domain.answers import Message
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.passages import Retrieval
-from selfright.domain.text import readable
+from selfright.domain.text import compose_name, readable
 
 if TYPE_CHECKING:
     from selfright.domain.ports import Retriever
@@ -28,6 +28,10 @@ class Scope:
 
     user: str | None
     collections: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.user is not None:
+            object.__setattr__(self, "user", compose_name(self.user))
 
     @classmethod
     def of(cls, who: "str | Scope | None") -> "Scope":

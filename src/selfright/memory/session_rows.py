@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from selfright.domain.errors import SessionBusy, SessionHidden, SessionLost, StoreError
+from selfright.domain.text import compose_name
 from selfright.domain.turns import Scope, union_of_collections
 from selfright.memory.conversation import RunningTurn, TurnRecord
 from selfright.storage.postgres_address import decode, encode
@@ -259,5 +260,5 @@ def _read(kind: TypeAdapter[T], text: str) -> T:
 
 
 def _bytes(name: str) -> bytes:
-    """The name, so that different ones stay different."""
-    return name.encode("utf-8", "surrogatepass")
+    """The composed name, so that different ones stay different."""
+    return compose_name(name).encode("utf-8", "surrogatepass")

@@ -72,7 +72,7 @@ class Keys(Rows):
     ) -> tuple[Key, str]:
         """A new key, and its secret: this is the only time that it can be seen."""
         key, token = make_key(user, collections, admin=admin, note=note)
-        owner, names, said = map(encode, (user, json.dumps(key.collections), note))
+        owner, names, said = map(encode, (key.user, json.dumps(key.collections), note))
         row = (key.id, digest(token), owner, names, admin, said, key.created)
 
         def work(connection: Connection) -> None:
@@ -158,7 +158,7 @@ class KeyRing(Keys, FileRows):
 def make_key(user: str, collections: str | Sequence[str], *, admin: bool, note: str) -> tuple[Key, str]:
     """A new key that is nowhere kept yet, and its secret. Raises ``InputError``."""
     collections = [collection_name(name) for name in several(collections)]
-    check_name("user", user)
+    user = check_name("user", user)
     if len(collections) > MOST_COLLECTIONS or len(note) > MOST_NAME:
         raise InputError(f"a key takes at most {MOST_COLLECTIONS} collections and {MOST_NAME} characters of note")
     key = Key(secrets.token_hex(_ID_BYTES), user, tuple(dict.fromkeys(collections)), admin, note, time.time())

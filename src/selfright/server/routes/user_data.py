@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Language
+from selfright.domain.text import compose_name
 from selfright.domain.traces import Trace
 from selfright.domain.turns import Erased, Scope
 from selfright.schemas import history_view, profile_view, trace_form
@@ -133,7 +134,7 @@ async def _profile_view(service: Service, user: str, language: str) -> dict[str,
 
 def _own(caller: Caller, user: str) -> str:
     """The user that is meant, when the caller may see that one; others are told like those that do not exist."""
-    name = caller.user if user == ME else user
+    name = caller.user if user == ME else compose_name(user)
     if not (caller.admin or name == caller.user):
         raise Refused(404, "user_not_found", f"there is no user '{user}'", param="user")
     return name
