@@ -213,7 +213,7 @@ def test_of_html_in_markdown_stays_what_a_reader_sees(read_one: Callable[..., Do
     assert document.title == "Pump logo"
     assert document.text == (
         '# Pump logo\n\n\n\n## Install & run\n\nWith bold, `<div class="a">`, List<String> and a < b > c.\n\n'
-        '10⁶ pumps, 99 EUR 1)\n\n## Use it\n\n```html\n<p class="kept">{#kept}\n```\n\nMore\ninside\n'
+        '10⁶ pumps, 99 EUR 1)\n\n## Use it\n\n```html\n<p class="kept">{#kept}\n```\n\n\n###### More\ninside\n'
     )
 
 
@@ -325,6 +325,14 @@ FORMS = {
         "Fees\n\n<table><tr><th rowspan=2>Zone</th><th colspan=2>`2026`</th></tr><tr><th>S</th><th>L</th></tr>"
         "<tr><td>North</td><td>4</td><td>9</td></tr></table>",
         "Fees\n\n\n\n|Zone|`2026` – S|`2026` – L|\n|---|---|---|\n|North|4|9|\n\n",
+    ),
+    "breaks and lists within rows of a table": (
+        "| a | b |\n|---|---|\n| `x`<br>`y` | <ul><li>one</li></ul> |\n\nc<br>d | e\n--|--\n\n`f`<br>`g`\n",
+        "| a | b |\n|---|---|\n| `x` `y` |   one   |\n\nc d | e\n--|--\n\n`f`\n`g`\n",
+    ),
+    "the title of what can be opened": (
+        "<details><summary><b>When it hangs</b></summary>Wait.</details>\n",
+        "\n\n###### When it hangs\nWait.\n",
     ),
     "components within a line, and their titles": (
         '<Note title="Careful">It wipes `all`.</Note> Of List<String>, <Icon name="x" /> too.',

@@ -19,9 +19,11 @@ _TAGS = (
     "figure font footer h1 h2 h3 h4 h5 h6 header hr i iframe img ins kbd li main mark nav ol p picture pre q s samp "
     "section small source span strike strong sub summary sup table tbody td tfoot th thead tr tt u ul var video"
 )
-_TAG = re.compile(rf"</?(?:{_TAGS.replace(' ', '|')})(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE)
-_RAISED = re.compile(r"<sup>([^<>]{1,40})</sup>", re.IGNORECASE)
+_TAG = re.compile(
+    rf"<sup>([^<>]{{1,40}})</sup>|</?(?:{_TAGS.replace(' ', '|')})(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE
+)
 _NAME = re.compile(r"</?(\w+)")
+_HEADINGS = re.compile(r"h\d|summary")
 _INLINE = frozenset(
     "a abbr b big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var".split()
 )
@@ -139,9 +141,9 @@ def visible_text(text: str) -> str:
             from selfright.ingest.readers.html import fragment_text
 
             shown = f"\n\n{fragment_text(shown)}\n\n"
-        pieces += [_plain(text[last:start], components), shown]
+        pieces += [_plain(text, last, start, components), shown]
         last = at
-    return "".join([*pieces, _plain(text[last:], components)])
+    return "".join([*pieces, _plain(text, last, len(text), components)])
 
 
 def _one_form(text: str) -> str:
@@ -174,10 +176,10 @@ def title_of(text: str) -> str:
     return html.unescape(plain(title) or title).rstrip("#").strip()
 
 
-def _plain(text: str, components: frozenset[str]) -> str:
+def _plain(whole: str, start: int, end: int, components: frozenset[str]) -> str:
+    text = whole[start:end]
     if "<" in text:
-        text = _RAISED.sub(lambda found: markup.raised(found[1]), text)
-        text = _TAG.sub(_instead, text)
+        text = _TAG.sub(lambda tag: _instead(tag, whole, start), text)
         if components or "/>" in text:
             text = _COMPONENT.sub(lambda tag: _instead_of_component(tag, components), text)
     has_braces = "{" in text  # most have none, and these take the longest
@@ -204,16 +206,24 @@ def _icon(found: re.Match[str]) -> str:
     return f"{sign} " if sign and found[0][-1].isspace() else sign
 
 
-def _instead(tag: re.Match[str]) -> str:
-    """What a reader sees in the place of a tag: of a picture what is said to be on it, of a block that it is one."""
+def _instead(tag: re.Match[str], text: str, offset: int) -> str:
+    """What a reader sees in the place of a tag: of a picture what is said to be on it, of a block that it is one.
+
+    ``offset``: where in the text that begins in which the tag was found.
+    """
+    if tag[1]:
+        return markup.raised(tag[1])
     name = _NAME.match(tag.group())
     kind = name.group(1).lower() if name else ""
     if kind == "img":
         said = _SHOWN.search(tag.group())
         return (said.group(1) or said.group(2) or "") if said else ""
-    text = tag.string
-    begins = tag.start() == 0 or text[tag.start() - 1] == "\n"
-    if begins and kind[:1] == "h" and kind[1:].isdigit() and not tag.group().startswith("</"):
-        return "#" * int(kind[1:]) + " "
-    within = not begins and text[tag.end() : tag.end() + 1] not in ("", "\n")
-    return ("" if kind in _INLINE else "\n") if within else ""
+    start, end = offset + tag.start(), offset + tag.end()
+    before, behind = text[text.rfind("\n", 0, start) + 1 : start], text[end:].partition("\n")[0]
+    is_first = not _TAG.sub("", before).strip()
+    if tag.group()[1] != "/" and is_first and _HEADINGS.fullmatch(kind):
+        mark = "#" * (int(kind[1:]) if kind[0] == "h" else 6) + " "
+        return f"\n\n{mark}" if before else mark
+    if kind in _INLINE or not before or not behind:
+        return ""
+    return " " if "|" in f"{before}{behind}" else "\n"  # a row of a table is one line
