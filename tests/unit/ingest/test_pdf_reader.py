@@ -405,6 +405,20 @@ def test_digits_in_a_font_that_is_named_only_are_right(read_one: ReadOne, said: 
     assert read_one("n.pdf", pdf(lines(said))).text == said
 
 
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_syllables_that_stand_alone_in_a_font_that_is_named_only_are_read(read_one: ReadOne, *, is_apart: bool) -> None:
+    content = pdf(texts(*((100 * n, 700 - 40 * n, said) for n, said in enumerate(("월", "계", "A동"), 1))))
+    if is_apart:  # the parts of the font as objects of their own
+        font = re.compile(rb"/DescendantFonts \[ (<<.*?/FontDescriptor )(<<.*?>>)(.*?>>) \]", re.DOTALL)
+        own = rb"/DescendantFonts [ 90 0 R ]>>endobj 91 0 obj\2endobj 90 0 obj\1 91 0 R\3endobj 92 0 obj<</Was "
+        content = font.sub(own, content).replace(b"/Size ", b"/Size 9")
+        font_end = b"/Encoding /UniKS-UCS2-H /Name /F2 /Subtype /Type0 /Type /Font"
+        content = content.replace(font_end, b"/F2").replace(
+            b"/DescendantFonts [ 90", font_end + b"/DescendantFonts [ 90"
+        )
+    assert read_one("s.pdf", content).text.split() == ["월", "계", "A동"]
+
+
 INVOICE = [
     ("Description", "Qty", "Price", "Amount"),
     ("Pump housing", "2", "40.00", "80.00"),
