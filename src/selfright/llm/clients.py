@@ -9,7 +9,7 @@ import asyncio
 import logging
 import re
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -87,6 +87,7 @@ _NETWORK = ("connect", "network", "protocolerror", "readerror", "writeerror")  #
 _WRONG_KEY = ("invalid_api_key", "api_key_invalid")
 _TOO_LONG = ("context_length_exceeded", "exceed_context_size_error")
 _OVERFLOW = re.compile(r"context (length|window|size)|maximum context|too many tokens|token limit", re.IGNORECASE)
+_WANTS_TLS = re.compile(r"to (?:an )?HTTPS (?:server|port)")  # what Go's servers and nginx say to plain HTTP
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.]{1,60}")  # a word such as model_not_found, and nothing that could be a secret
 _PARAMETERS = {
     "temperature": "temperature",
@@ -113,7 +114,9 @@ def translate_error(
     is_no = status is not None and 400 <= status < 500 and status not in _LATER
     if is_no or code in _NO_CREDIT or _too_long(error, code):  # the same call would be turned down again
         told = ", ".join(part for part in (f"status {status}" if status else "", code) if part)
-        why = f"{model} turned the call down ({told or type(error).__name__}): {_advice(error, status, code, key)}"
+        why = (
+            f"{model} turned the call down ({told or type(error).__name__}): {_advice(error, status, code, key, model)}"
+        )
         return ModelRejected(why, status=status)
     return ModelUnavailable(_absence(error, status, model), status=status, retry_after=_retry_after(error))
 
@@ -134,7 +137,7 @@ def find_refused_parameter(error: BaseException) -> str | None:
     return _PARAMETERS[found.group()] if found else None
 
 
-def _advice(error: BaseException, status: int | None, code: str, key: str) -> str:
+def _advice(error: BaseException, status: int | None, code: str, key: str, model: str) -> str:
     if code in _NO_CREDIT or status == 402:
         return "the account has no credit left; check its plan and billing"
     if _too_long(error, code) or status == 413:
@@ -143,11 +146,17 @@ def _advice(error: BaseException, status: int | None, code: str, key: str) -> st
         return f"the key is missing or wrong; check {key}"
     if status == 403:
         return f"{key} gives no access to it; check the account's permissions, or use another model"
+    return _advice_on_address(error, status, model)
+
+
+def _advice_on_address(error: BaseException, status: int | None, model: str) -> str:
     if status == 404:
         return (
             "there is no such model or address; check the model's name, and write the full address as the server's "
             "manual has it, with /chat/completions"
         )
+    if "@http://" in model and _WANTS_TLS.search(_words(error)):
+        return "it speaks https; write the address with https://"
     return "it would not take the request; check that it is a chat model, and what it can do"
 
 
@@ -159,11 +168,26 @@ def _absence(error: BaseException, status: int | None, model: str) -> str:
         return f"{model} should have answered, but failed with status {status}; try again later"
     causes = list(_chain(error))
     names = " ".join(type(one).__name__.lower() for one in causes)
+    if advice := _of_scheme(causes, names, model):
+        return f"{model} cannot be reached ({kind}); {advice}"
     if "timeout" in names:
         return f"{model} did not answer in time ({kind}); try again, or allow it more time"
     if any(isinstance(one, OSError) for one in causes) or any(word in names for word in _NETWORK):
         return f"{model} cannot be reached ({kind}); check that the server runs, and its address"
     return f"{model} should have answered, but gave something else or failed ({kind}); try again, or another model"
+
+
+def _of_scheme(causes: Sequence[BaseException], names: str, model: str) -> str | None:
+    """What to write when a connection fails as one does whose ends speak http and https."""
+    if "certverif" in names:
+        return "its certificate is not trusted: set SSL_CERT_FILE to the file of who issued it"
+    tls = "@https://" in model
+    signs = ("sslerror", "connecttimeout") if tls else ("readerror", "protocolerror", "connectionreset")
+    refused = any(isinstance(one, ConnectionRefusedError) for one in causes)
+    if refused or not (tls or "@http://" in model) or not any(sign in names for sign in signs):
+        return None
+    other = "http" if tls else "https"
+    return f"check that the server runs, and write the address with {other}:// if it speaks {other}"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -32,6 +32,7 @@ _THINKING_ROOM = 4_096  # tokens that a model may think with, beside the reply t
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _THINKING = re.compile(r"<think(ing)?>")
 TIMEOUT_S = 600.0  # the last resort: time-outs that count are set for each call, outside
+CONNECT_S = 3.0  # for connection and TLS: a port that waits for anything but TLS shows early
 _PATH = "/chat/completions"
 _THINKS = re.compile(r"(?:^|/)(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*chat)")  # the families of OpenAI's that think
 _TAKES_TEMPERATURE = re.compile(r"gpt-5\.[1-4]")  # those of them that think only when asked to
@@ -191,13 +192,14 @@ def connect(key: str, address: str | None, *, home: bool = False, **transport: A
     """A client without retries; ``home`` for OpenAI's own address, ``transport`` is for the HTTP client."""
     import openai
 
+    timeout = openai.Timeout(TIMEOUT_S, connect=CONNECT_S)
     client = openai.AsyncOpenAI(
         api_key=key,
         base_url=address,
         default_headers={"Authorization": f"Bearer {key}"},  # else a variable of the library's could replace it
         max_retries=0,
-        timeout=TIMEOUT_S,
-        http_client=openai.DefaultAsyncHttpxClient(timeout=TIMEOUT_S, **transport),
+        timeout=timeout,
+        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, **transport),
     )
     if not home:  # an account at OpenAI, of variables that the library reads, is no business of others
         client.organization = client.project = None

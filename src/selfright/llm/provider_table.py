@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from selfright.domain.errors import SettingsError, UsageError
 from selfright.domain.tables import read_table
-from selfright.llm.openai_chat import TIMEOUT_S
+from selfright.llm.openai_chat import CONNECT_S, TIMEOUT_S
 
 if TYPE_CHECKING:
     import ssl
@@ -188,7 +188,8 @@ def chat_settings(
         told |= {"google_api_key": key, "timeout": TIMEOUT_S, "vertexai": False, "client_args": client}
         return told | {"max_retries": 1}  # 1 is "no retry": 0 would be its default of five
     if provider == "ollama":
-        return told | {"num_ctx": _OLLAMA_CONTEXT, "client_kwargs": {"timeout": TIMEOUT_S, **client}}
+        timeout = (CONNECT_S, TIMEOUT_S, TIMEOUT_S, TIMEOUT_S)  # connect, read, write, pool
+        return told | {"num_ctx": _OLLAMA_CONTEXT, "client_kwargs": {"timeout": timeout, **client}}
     if provider == "bedrock":
         library: Any = importlib.import_module("botocore.config")  # it finds keys, profiles and roles by itself
         told |= {"config": library.Config(read_timeout=TIMEOUT_S, retries={"total_max_attempts": 1})}

@@ -1,3 +1,4 @@
+import ssl
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from types import SimpleNamespace
@@ -119,6 +120,27 @@ def test_without_a_status_it_is_unavailable_and_says_how(error: Exception, kind:
     failure = translate_error(error)
     assert isinstance(failure, ModelUnavailable)
     assert kind in str(failure)
+
+
+PLAIN, TLS = "openai:m@http://127.0.0.1:8000/v1", "openai:m@https://127.0.0.1:8000/v1"
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "told"),
+    [
+        (TLS, caused(httpx.ConnectError("x"), ssl.SSLError(1, "wrong version number")), "address with http://"),
+        (TLS, httpx.ConnectTimeout("x"), "address with http://"),
+        (TLS, caused(httpx.ConnectError("x"), ConnectionRefusedError()), "that the server runs"),
+        (TLS, caused(httpx.ConnectError("x"), ssl.SSLCertVerificationError(1, "self-signed")), "SSL_CERT_FILE"),
+        (TLS, httpx.RemoteProtocolError("x"), "that the server runs"),
+        (PLAIN, httpx.RemoteProtocolError("x"), "address with https://"),
+        (PLAIN, caused(httpx.ReadError("x"), ConnectionResetError()), "address with https://"),
+        (PLAIN, Failed("Client sent an HTTP request to an HTTPS server.", status_code=400), "address with https://"),
+        (PLAIN, httpx.ConnectTimeout("x"), "in time"),
+    ],
+)
+def test_an_address_with_the_other_scheme_says_what_to_write(model: str, error: Exception, told: str) -> None:
+    assert told in str(translate_error(error, model))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Addresses of models as people write them, and that no proxy stands before this machine's own."""
 
 import asyncio
+import socket
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 
 from selfright import Selfright
 from selfright.domain.chat import ChatRequest, Job
-from selfright.domain.errors import ModelRejected, SettingsError, UsageError
+from selfright.domain.errors import ModelRejected, ModelUnavailable, SettingsError, UsageError
+from selfright.llm import openai_chat, provider_table
 from selfright.llm.backend import Mode
 from selfright.llm.provider_table import client_address, is_loopback, split_name
 from selfright.llm.providers import ModelSpec, chat_model, embedder
@@ -95,6 +97,20 @@ def test_an_address_that_leads_nowhere_says_what_to_write() -> None:
     with serving(nowhere) as server, pytest.raises(ModelRejected, match="/chat/completions") as seen:
         asyncio.run(chat_model("openai:m", server.url, {}).attempt(PLAIN, Mode.TEXT))
     assert f"{server.url}/v1" in str(seen.value)
+
+
+@pytest.mark.parametrize("provider", ["openai", "ollama"])
+async def test_https_to_a_port_that_waits_for_plain_http_ends_early(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (openai_chat, provider_table):
+        monkeypatch.setattr(module, "CONNECT_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        model = chat_model(f"{provider}:m@{address}", None, {})
+        async with asyncio.timeout(20):
+            with pytest.raises(ModelUnavailable, match="write the address with http://"):
+                await model.attempt(PLAIN, Mode.TEXT)
 
 
 def test_a_turn_says_so_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
