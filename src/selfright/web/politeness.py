@@ -8,20 +8,19 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from protego import Protego
-
 from selfright.background import Recent
 from selfright.domain.errors import PageUnusable
 from selfright.web.addresses import Target, target_of
 from selfright.web.types import AGENT, PAGES, Reply, Request, RequestCounter
 
 if TYPE_CHECKING:
+    from protego import Protego
+
     from selfright.web.guard import Guard
 
 MAX_BYTES = 500_000
 _NAME = AGENT.partition("/")[0]
-_EVERYTHING = Protego.parse("")
-_NOTHING = Protego.parse("User-agent: *\nDisallow: /")
+_EVERYTHING, _NOTHING = "", "User-agent: *\nDisallow: /"  # as robots.txt
 
 
 _LOOK_AGAIN_S = 0.02
@@ -118,16 +117,18 @@ class Visitor:
             raise PageUnusable(f"{reply.target.host} answered with status {reply.status}", status=reply.status)
         return reply
 
-    async def _rules(self, target: Target, tally: RequestCounter) -> Protego:
+    async def _rules(self, target: Target, tally: RequestCounter) -> "Protego":
+        from protego import Protego  # of the extra ``web``, which a folder of pages does without
+
         if (known := self._cached_robots(target.origin)) is not None:
             return known
         async with self._asking.place(target.origin):
             if (known := self._cached_robots(target.origin)) is None:
-                known = await self._fetch_robots(target, tally)
+                known = Protego.parse(await self._fetch_robots(target, tally))
                 self._known.keep([(target.origin, (time.monotonic(), known))])
         return known
 
-    async def _fetch_robots(self, target: Target, tally: RequestCounter) -> Protego:
+    async def _fetch_robots(self, target: Target, tally: RequestCounter) -> str:
         """As RFC 9309 §2.3.1: what is missing allows everything, what cannot be reached forbids everything."""
         request = Request(target_of(f"{target.origin}/robots.txt"))
         try:
@@ -135,9 +136,9 @@ class Visitor:
         except PageUnusable:
             return _NOTHING
         if reply.status == 200:
-            return Protego.parse(reply.body[:MAX_BYTES].decode("utf-8", "replace"))
+            return reply.body[:MAX_BYTES].decode("utf-8", "replace")
         return _EVERYTHING if 400 <= reply.status < 500 and reply.status != 429 else _NOTHING
 
-    def _cached_robots(self, origin: str) -> Protego | None:
+    def _cached_robots(self, origin: str) -> "Protego | None":
         kept = self._known.find([origin]).get(origin)
         return kept[1] if kept and time.monotonic() - kept[0] < _KEPT_S else None

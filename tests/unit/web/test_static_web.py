@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -124,6 +126,12 @@ def test_two_pages_of_one_address_are_one(folder: Path) -> None:
     web = StaticWeb(folder, read_page, split, Words())
     ids = [passage.id for passage in asyncio.run(web.search("valve opens", 5)).passages]
     assert len(set(ids)) == len(ids)
+
+
+def test_a_folder_of_pages_needs_no_extra() -> None:
+    """The demo has one, and is to run after ``pip install .`` alone."""
+    absent = "import sys; sys.modules.update(dict.fromkeys(('anyio', 'httpcore', 'idna', 'protego', 'trafilatura')));"
+    subprocess.run([sys.executable, "-c", f"{absent} import selfright.web.live, selfright.web.services"], check=True)
 
 
 def test_a_missing_folder_is_heard_of_at_once(tmp_path: Path) -> None:
