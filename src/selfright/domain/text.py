@@ -20,7 +20,7 @@ _LATIN = re.compile(r"[A-Za-z]")
 _MARKUP = re.compile(r"```.*?```|`[^`\n]*`|https?://\S+", re.DOTALL)
 # 2008. 8. 25. That a digit comes first lets the search skip all other characters.
 _DATE = re.compile(r"\d(?<!\d\d)\d{3}\.[ \t]*\d{1,2}\.(?:[ \t]*\d{1,2}\.)?")
-_NUMBER_OF_ITEM = re.compile(r"(?:^|\n)\s*\d{1,3}$")
+_NUMBER_OF_ITEM = re.compile(r"(?:^|\n)\s*[*_]{0,2}\d{1,3}$")
 _ABBREVIATIONS = frozenset(
     "Dr Mr Mrs Ms Prof Sr Jr St vs etc e.g i.e cf al Fig Figs Eq No Nos vol pp ca approx resp Inc Ltd Co Corp Dept U.S "
     "U.K a.m p.m Ph.D M.D min max avg sp spp subsp var".split()

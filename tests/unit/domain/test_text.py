@@ -66,6 +66,7 @@ def test_code_within_one_line_opens_no_fence() -> None:
         ("밸브가 열립니다. 닫힙니다.", ["밸브가 열립니다.", "닫힙니다."]),
         ("开了。关了。", ["开了。", "关了。"]),
         ("“It opens.” She left...  Then", ["“It opens.”", "She left...", "Then"]),
+        ("**5. Pets.** None are kept.", ["**5. Pets.** None are kept."]),
         ("1. Open it. Close it.\n2. Done", ["1. Open it.", "Close it.", "2. Done"]),
         ("  12. Twelve", ["12. Twelve"]),
         ("In 1999. Then", ["In 1999.", "Then"]),
