@@ -500,6 +500,21 @@ def test_what_is_chosen_answers_each_part_and_stays_short() -> None:
     assert choose_answer(long) == long[:2]  # a third one would be more than 60 words
 
 
+def test_a_table_of_the_best_ones_passage_is_said_although_it_is_long() -> None:
+    """A dose in two sentences, and the table of doses below them."""
+    rows = [f"| group {n} | {' '.join(f'{word}{n}' for word in 'abcdefghij')} |" for n in range(4)]
+    page = passage("\n".join(["word " * 20, "", "| who | dose |", "|---|---|", *rows]), "w.md")
+    sentence, *lines = answer_units([strip(page)])
+    best = Candidate((sentence,), 5.0, (5.0,), 1.0, frozenset("best"))
+    near = Candidate((sentence,), 4.5, (4.5,), 1.0, frozenset("near"))
+    table = Candidate(tuple(lines), 4.0, (4.0,), 1.0, frozenset("table"))
+    assert 60 < sum(one.length for one in (best, near, table)) <= 100
+    assert choose_answer([best, near, table]) == [best, near, table]
+    (other,) = answer_units([strip(passage("word " * 20, "other.md"))])
+    elsewhere = Candidate((other,), 5.0, (5.0,), 1.0, frozenset("best"))
+    assert choose_answer([elsewhere, near, table]) == [elsewhere, near]
+
+
 def test_in_another_document_fewer_words_are_enough_to_say_the_same() -> None:
     best = candidate(5.0, words="abcdefgh")
     assert choose_answer([best, candidate(4.0, words="abcdefxyz")]) == [best, candidate(4.0, words="abcdefxyz")]

@@ -168,7 +168,8 @@ def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candi
     """The most direct answer, one for each part of the question that it leaves open, then what answers nearly as well.
 
     A row under another heading of a passage is not added to what is under one ("in summer", "in winter"). None repeats
-    another. What is added last keeps the answer short: a second one within 100 words, more within 60.
+    another. What is added last keeps the answer short: a second one, and a table beside the best one, within 100 words,
+    more within 60.
     """
     if not candidates:
         return []
@@ -177,10 +178,17 @@ def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candi
     near = [candidate for candidate in candidates if candidate.score >= best.score - _MARGIN]
     for rival in sorted(near, key=lambda candidate: -candidate.score):
         words = sum(candidate.length for candidate in (*chosen, rival))
-        fits = len(chosen) < limit and words <= (_WORDS_OF_TWO if len(chosen) == 1 else _WORDS_OF_MORE)
+        most = _WORDS_OF_TWO if len(chosen) == 1 or _is_beside(rival, best) else _WORDS_OF_MORE
+        fits = len(chosen) < limit and words <= most
         if fits and not _repeats(rival, chosen) and not _is_elsewhere(rival, chosen):
             chosen.append(rival)
     return chosen
+
+
+def _is_beside(candidate: Candidate, best: Candidate) -> bool:
+    """Whether it is rows of a table in the passage of the best one."""
+    first = candidate.pieces[0]
+    return first.kind == "row" and first.strip.passage.id == best.pieces[0].strip.passage.id
 
 
 def _is_elsewhere(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
