@@ -390,6 +390,15 @@ def test_a_line_in_larger_letters_is_a_heading_and_a_sentence_is_none(read_one: 
     assert found == ["## 보존 기간", KOREAN_LINES, "120 %", "### 파기", KOREAN, "끝까지 읽으십시오.", "Transfer free"]
 
 
+def test_headings_one_below_the_other_are_two_and_a_sentence_above_a_table_is_none(read_one: ReadOne) -> None:
+    page = both(
+        texts((72, 760, "Gate Manual"), (72, 733, "1 Keys"), font="Helvetica-Bold", size=18),
+        lines("All sums are net of tax.", y=690, size=12), grid(PRICES_KO + PRICES_KO[1:] * 7, y=660),
+    )  # fmt: skip
+    found = read_one("two.pdf", pdf(page)).text.split("\n\n")
+    assert found[:3] == ["## Gate Manual", "## 1 Keys", "All sums are net of tax."]
+
+
 def test_what_stands_left_of_an_item_is_no_part_of_it(read_one: ReadOne) -> None:
     page = both(lines("1. Park", "2. Pay", x=90, y=700), lines("End of the rules.", x=72, y=664))
     assert read_one("i.pdf", pdf(page)).text == "1. Park\n2. Pay\n\nEnd of the rules."

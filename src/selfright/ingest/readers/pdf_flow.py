@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 from selfright.ingest.readers import markup
@@ -17,17 +18,15 @@ from selfright.ingest.readers.pdf_page import Part
 from selfright.ingest.readers.tables import Cell, tables
 
 _EDGE = 0.1  # of a page's height, where headers and footers stand
-_MANY = 0.4  # of the pages
-_SURE_PAGES = 4
+_MANY, _SURE_PAGES = 0.4, 4  # of the pages, and how many
 _BESIDE_NUMBER = 8  # letters: "Page 3 of 9"
-_NEAR = 12.0  # points
-_FULL = 0.9  # of the width
+_NEAR, _FULL = 12.0, 0.9  # points; of the width
 _HEADER_ROWS = 4
 _NUMBER = re.compile(r"\d{1,5}")
 _ROMAN = re.compile(r"\W*[ivxlc]{1,7}\W*")
 _ENDS = re.compile(r"[.!?:;。！？…][\"'”’)\]」』]*$")
 _SENTENCE = re.compile(r"[.,;:]$")
-_LARGER, _MUCH_LARGER, _LARGEST = 1.15, 1.3, 1.7  # than most letters
+_LARGER, _MUCH_LARGER, _LARGEST, _APART = 1.15, 1.3, 1.7, 1.4  # than most letters; from heading to heading, in sizes
 _HANGUL = "\uac00-\ud7a3"
 _IDEOGRAPHS = "\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60"
 # That a line break comes first lets the search skip all other characters.
@@ -42,8 +41,7 @@ _OF_ADDRESS = re.compile(r"://|\w@\w|^\W?www\.")
 _COMPOUND = re.compile(r"\w+-\w+")
 _ADDRESS = 200  # characters
 _CONTEXT = 16  # characters of each line
-_MOST_ENDS = 20_000  # line ends of a file
-_FEW_ENDS = 8
+_MOST_ENDS, _FEW_ENDS = 20_000, 8  # line ends of a file
 _DIVIDED = 0.2  # of the line ends: in a text that is divided between words, a few are taken for divided words
 
 
@@ -63,28 +61,39 @@ def text_of(pages: Sequence[Page]) -> str:
         for part in page.parts:
             part.page = part.end = page.number
     running = list(_running(pages))
-    _mark_headings([part for page in pages for part in page.parts])
-    flow: list[Part] = []
-    for part in (part for page in pages for part in page.parts):
-        if not (flow and _continues(flow[-1], part)):
-            flow.append(part)
-    return markup.join_blocks(_blocks(sorted([*flow, *running], key=lambda part: (part.page, part.place))))
-
-
-def _mark_headings(parts: Sequence[Part]) -> None:
-    """Makes headings of single lines in larger letters, which the library takes for paragraphs at times."""
-    sizes: Counter[float] = Counter()
-    for piece in (piece for part in parts for line in part.lines for piece in line.pieces):
+    found = [part for page in pages for part in page.parts]
+    sizes = Counter[float]()
+    for piece in (piece for part in found for line in part.lines for piece in line.pieces):
         sizes[piece.size] += len(piece.text)
     usual = max(sizes, key=sizes.__getitem__, default=0.0)
-    for part in parts:
-        pieces = [piece for line in part.lines for piece in line.pieces]
-        size = pieces[0].size if len(pieces) == 1 and part.kind == "paragraph" else 0.0
-        if size >= _LARGER * usual > 0 and not _SENTENCE.search(part.text) and sum(map(str.isalpha, part.text)) > 1:
-            part.kind, part.prefix = (
-                "heading",
-                "#" * (1 + (size < _LARGEST * usual) + (size < _MUCH_LARGER * usual)) + " ",
-            )
+    flow: list[Part] = []
+    for part in (own for each in found for own in _headings(each, usual)):
+        if not (flow and _continues(flow[-1], part)):
+            flow.append(part)
+    return markup.join_blocks(_blocks(sorted([*flow, *running], key=attrgetter("page", "place"))))
+
+
+def _headings(part: Part, usual: float) -> Iterator[Part]:
+    """The part; lines in larger letters than ``usual`` as headings, each of those that the library puts together.
+
+    A sentence in letters as most are is no heading.
+    """
+    size = min((piece.size for line in part.lines for piece in line.pieces), default=0.0)
+    is_larger = size >= _LARGER * usual > 0
+    if size and not is_larger and part.kind == "heading" and part.text.endswith((".", ",", ";")):
+        part.kind, part.prefix = "paragraph", ""
+    is_apart = all(below.top - line.top > _APART * size for line, below in pairwise(part.lines))
+    may_be = part.kind == "heading" or (part.kind == "paragraph" and is_larger)
+    if not (may_be and part.lines and is_apart and all(map(_is_name, part.lines))):
+        yield part
+        return
+    mark = part.prefix or "#" * (1 + (size < _LARGEST * usual) + (size < _MUCH_LARGER * usual)) + " "
+    for line in part.lines:
+        yield replace(part, kind="heading", prefix=mark, text=line.text, top=line.top, bottom=line.bottom, lines=[line])
+
+
+def _is_name(line: Line) -> bool:
+    return len(line.pieces) == 1 and not _SENTENCE.search(line.text) and sum(map(str.isalpha, line.text)) > 1
 
 
 def _blocks(parts: Sequence[Part]) -> Iterator[markup.Block]:
@@ -97,8 +106,8 @@ def _blocks(parts: Sequence[Part]) -> Iterator[markup.Block]:
         text = markup.one_blank(next(whole))
         if part.kind == "code":
             yield "code", f"```\n{part.text}\n```"
-        elif text:
-            yield part.kind, part.prefix + text
+        else:
+            yield part.kind, text and part.prefix + text
 
 
 def _running(pages: Sequence[Page]) -> Iterator[Part]:
