@@ -72,6 +72,17 @@ SHAPES = {
         ["Name|Kim", "Dept|Finance", "Phone|02-123-4567", "Since|2019-03-02", "Grade|7"],
         "Name: Kim; Dept: Finance; Phone: 02-123-4567; Since: 2019-03-02; Grade: 7",
     ),
+    "words first, then values of three kinds": (
+        ["담당|문화팀 윤서아", "전화|02-555-0177", "접수|평일 09:00~18:00"],
+        "담당: 문화팀 윤서아; 전화: 02-555-0177; 접수: 평일 09:00~18:00",
+    ),
+    "words first, then numbers and a date": (
+        ["Site|Ostwick plant", "Built|1987", "Staff|212", "Manager|R. Hale", "Certified|30.11.2025"],
+        "Site: Ostwick plant; Built: 1987; Staff: 212; Manager: R. Hale; Certified: 30.11.2025",
+    ),
+    "one word over two values of two kinds": (
+        ["Name|Phone", "Kim|02-123-4567", "Desk|1305"], "|Name|Phone|\n|---|---|\n|Kim|02-123-4567|\n|Desk|1305|"
+    ),
     "words first, and half of the values are words": (
         ["Option|Default", "retries|3", "timeout|30s", "proxy|none"],
         "|Option|Default|\n|---|---|\n|retries|3|\n|timeout|30s|\n|proxy|none|",

@@ -13,6 +13,7 @@ Row = Sequence[str]
 
 _DIGITS, _LETTERS, _NUMBER = re.compile(r"\d"), re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
 _YEAR = re.compile(r"\D{0,3}(?:19|20)\d\d(?:[-/~–.]\d{1,4})?\D{0,2}")
+_DATE = re.compile(r"\d{1,4}\.\s?\d{1,2}\.\s?\d{1,4}\.?")
 _AMOUNT, _WORDS, _DIGITS_ON = re.compile(r"\d[,.]\d"), re.compile(r"a[a\W]*a"), re.compile(r"9[9,.]*")
 _COLONS = (":", "：")
 _LABEL_LENGTH, _NAME_LENGTH = 30, 60
@@ -103,7 +104,7 @@ def _are_values(column: Sequence[str]) -> bool:
     """Whether what stands on top of a column is a value as those below it, and no name of them.
 
     It is, with a digit in it, unless it is a year or all below are of another kind; and so is a long text. Where it has
-    no digit, less than half of four or more may be of one kind.
+    no digit, less than half of four or more may be of one kind; of three, where it has several words.
     """
     first, *body = column
     kinds = Counter(_kind(value) for value in body if value)
@@ -111,7 +112,7 @@ def _are_values(column: Sequence[str]) -> bool:
         return True
     if not _has_value(first):
         kinds[_kind(first)] += 1
-        return 2 * max(kinds.values()) < kinds.total() > _FORM_ROWS
+        return 2 * max(kinds.values()) < kinds.total() > _FORM_ROWS - (" " in first)
     if len(kinds) != 1 or _kind(first) in kinds:
         return len(body) > 0
     return "9" not in kinds and (len(body) == 1 or ("a" in kinds and _AMOUNT.search(first) is not None))
@@ -123,7 +124,7 @@ def _has_value(text: str) -> bool:
 
 def _kind(text: str) -> str:
     """The shape of a value, however many digits and words it has."""
-    return _DIGITS_ON.sub("9", _WORDS.sub("a", _shape(text).replace(" ", "")))
+    return "" if _DATE.fullmatch(text) else _DIGITS_ON.sub("9", _WORDS.sub("a", _shape(text).replace(" ", "")))
 
 
 def count_above(rows: Sequence[Row], lengths: Sequence[int]) -> int:
