@@ -245,6 +245,8 @@ def test_rich_text(read_one: ReadOne) -> None:
     assert read_one("a.doc", rtf.encode("ascii")).text == expected  # Word opens such files as well
     hidden = rtf.replace("The end.", r"The {\rtlch\v\insrsid1 secret }end{\v0 .}")
     assert read_one("b.rtf", hidden.encode("ascii")).text == expected
+    deleted = rtf.replace("The end.", r"The {\ltrch\deleted\revauthdel1 old }{\revised end.}")
+    assert read_one("c.rtf", deleted.encode("ascii")).text == expected
 
 
 def test_a_form_with_labels_in_bold(read_one: ReadOne) -> None:

@@ -22,7 +22,9 @@ _WORD, _SLIDES, _BOOK = ("Word document", ".docx"), ("PowerPoint presentation", 
 _MICROSOFT = "application/vnd.openxmlformats-officedocument."
 _OPEN = "application/vnd.oasis.opendocument."
 _HIDDEN_RTF = re.compile(
-    rb"\{(?:[^{}\\]|\\(?!v[^a-z]|par\b|[{}]).){0,300}\\v(?![a-z0-9])(?:[^{}\\]|\\(?!v0|par\b).)*\}", re.DOTALL
+    rb"\{(?:[^{}\\]|\\(?!v[^a-z]|deleted|par\b|[{}]).){0,300}\\(?:v|deleted)(?![a-z0-9])"
+    rb"(?:[^{}\\]|\\(?!v0|par\b).)*\}",
+    re.DOTALL,
 )
 _Change = Callable[[dict[str, _Element]], dict[str, int] | None]
 
