@@ -449,6 +449,27 @@ def test_the_totals_of_an_invoice_without_rules_are_rows_of_their_own(read_one: 
     assert [tuple(row.values()) for row in rows] == INVOICE[1:]
 
 
+def test_a_second_line_of_a_caption_above_a_table_without_rules_is_one(read_one: ReadOne) -> None:
+    rows = [("Article", "Description", "Unit", "Price")]
+    rows += [(f"SP-{n:03}", f"Seal ring {2 * n} mm", "pc", f"{1.15 * n:.2f}") for n in range(1, 13)]
+    placed = [
+        (x, 700 - 17 * n, of) for n, row in enumerate(rows) for x, of in zip((31, 116, 343, 428), row, strict=True)
+    ]
+    above = texts((31, 738, "Table 1: Spare parts."), (31, 721, "All prices in euros, without VAT."), font="Helvetica")
+    text = read_one("c.pdf", pdf(both(above, texts(*placed, font="Helvetica")))).text
+    assert text.startswith("Table 1: Spare parts.\n\nAll prices in euros, without VAT.\n\n|Article|Description|")
+
+
+PAIRS = [("Operator", "Blue Sound Ferries"), ("Phone", "0171 555 0123"), ("Office", "Pier 3, daily 7:30-19:00")]
+
+
+def test_labels_and_values_side_by_side_without_rules_are_pairs(read_one: ReadOne) -> None:
+    labels, values = zip(*PAIRS, strict=True)
+    columns = lines(*labels, size=12, font="Helvetica"), lines(*values, x=150, size=12, font="Helvetica")
+    text = read_one("l.pdf", pdf(both(*columns, lines(SENTENCE, SENTENCE, y=560)))).text
+    assert text.startswith("\n".join(f"- {label}: {value}" for label, value in PAIRS))
+
+
 def test_a_caption_below_a_table_without_rules_is_no_row(read_one: ReadOne) -> None:
     rows = [["Port", "Depth", "Berths"], ["Ostend", "8 m", "4"], ["Bremen", "11 m", "9"]]
     caption = "Table 1: Depth and berths of the ports."

@@ -47,6 +47,9 @@ def rows_and_columns(
     rows = []
     for row, below in zip_longest(found, found[1:]):
         own = [line for line in lines if _is_over(line, row) and not (below and _is_over(line, below))]
+        if len(own) == 1 and _is_across(own[0], ends) and own[0] not in behind:  # a line of the caption, or of a note
+            rows.append([Cell(own[0].text, len(ends))])
+            continue
         rows += _rows_in(own, ends) or [[Cell(_text(cell, pieces).removesuffix(said).rstrip()) for cell in row]]
     return rows, ends, behind
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from selfright.domain.blocks import BlockKind
+from selfright.ingest.readers.headers import form_items
 from selfright.ingest.readers.pdf_grid import Column, rows_and_columns, rows_of
 from selfright.ingest.readers.pdf_lines import (
     Line,
@@ -77,13 +78,32 @@ def parts(page: Any) -> Iterator[Part]:
     signs = _signs(all_pieces)
     rules = page.vector_graphics.lines if page.vector_graphics else ()
     filled_in = [field.rect for field in page.form_fields or () if field.rect and field.value]  # told of on their own
+    found: list[Part] = []
     for (block, said), pieces in zip(blocks, own, strict=True):
         if said and not (filled_in and pieces and all(any(map(piece.is_in, filled_in)) for piece in pieces)):
-            yield from _parts(block, said, pieces, rules, signs)
+            for part in _parts(block, said, pieces, rules, signs):
+                if found and (pairs := _pairs(found[-1], part)):
+                    found[-1] = pairs
+                else:
+                    found.append(part)
+    yield from found
     for _, run in itertools.groupby(sorted(others, key=lambda piece: piece.turn), lambda piece: piece.turn):
         left = list(run)
         top, bottom = min(piece.top for piece in left), max(piece.bottom for piece in left)
         yield Part("paragraph", "\n".join(piece.text for piece in left), top, bottom)
+
+
+def _pairs(left: Part, right: Part) -> Part | None:
+    """A table of labels and what stands beside each of them, which the library takes for two columns of text."""
+    if {left.kind, right.kind} - {"heading", "paragraph"} or not len(left.lines) == len(right.lines) > 1:
+        return None
+    lines = list(zip(left.lines, right.lines, strict=True))
+    is_level = all(abs(label.top - value.top) < _INDENT and label.right < value.left for label, value in lines)
+    if not is_level or not form_items([[line.text for line in row] for row in lines], [False] * len(lines)):
+        return None
+    columns = [(min(line.left for line in of), max(line.right for line in of)) for of in (left.lines, right.lines)]
+    rows = [[Cell(line.text) for line in row] for row in lines]
+    return Part("table", "", left.top, max(left.bottom, right.bottom), rows=rows, columns=columns)
 
 
 def _block_text(block: Any) -> str:
@@ -101,9 +121,11 @@ def _assign(pieces: Sequence[Piece], blocks: Sequence[tuple[Any, str]]) -> tuple
         homes = (n for n, box, key in known if not piece.turn and piece.is_in(box) and _says(key, piece))
         home = next(homes, None)
         (others if home is None else own[home]).append(piece)
-    # A block may also say what stands outside of its box.
-    short = "".join(key for n, _, key in known if sum(len(piece.key) for piece in own[n]) < _SAID * len(key))
-    return own, [piece for piece in others if piece.turn or piece.key not in short]
+    for n, _, key in known:  # a block may also say what stands outside of its box
+        if sum(len(piece.key) for piece in own[n]) < _SAID * len(key):
+            own[n] += [piece for piece in others if not piece.turn and piece.key in key]
+            others = [piece for piece in others if piece.turn or piece.key not in key]
+    return own, others
 
 
 def _says(key: str, piece: Piece) -> bool:
