@@ -376,6 +376,41 @@ def test_every_control_has_a_name_and_the_language_can_be_switched(visit: Visit)
     visit.page.get_by_role("heading", name="보고서", level=1).wait_for()
 
 
+def test_the_keyboard_alone_asks_and_goes_into_what_opens(visit: Visit) -> None:
+    page, rings = visit.page, {}
+    while not (box := page.get_by_test_id("stChatInputTextArea")).evaluate("e => e === document.activeElement"):
+        page.keyboard.press("Tab")
+        rings |= page.evaluate(_RING)
+    assert rings == {"stRadioOption": True, "stTopNavLink": True}
+    page.keyboard.type("How often is the lamp of the Dunmore lighthouse changed?")
+    page.keyboard.press("Enter")
+    visit.answer(0).wait_for()
+    assert box.input_value() == ""
+    forget, delete = page.get_by_role("button", name="Forget this"), page.get_by_role("button", name="Delete it")
+    forget.press("Enter")
+    delete.wait_for()
+    page.keyboard.press("Tab")
+    assert delete.evaluate("e => e === document.activeElement")
+    page.keyboard.press("Escape")
+    delete.wait_for(state="detached")
+    assert forget.evaluate("e => e === document.activeElement")
+
+
+# Of the part that has the focus, whether a ring of ours is around it: Streamlit gives some a faint shade alone.
+_RING = """() => {
+  const part = document.activeElement.closest('[data-testid=stRadioOption], [data-testid$=NavLink]');
+  return part ? {[part.dataset.testid]: getComputedStyle(part).outlineStyle === 'solid'} : {};
+}"""
+
+
+def test_a_folded_side_bar_is_out_of_the_keyboards_way(browser: "Browser", program: Started) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}}
+    with desktop(browser, **phone) as context, visiting(context, program.url) as visit:
+        visit.page.keyboard.press("Tab")
+        visit.page.keyboard.press("Tab")
+        assert visit.page.evaluate("document.activeElement.closest('[data-testid=stSidebar]')") is None
+
+
 # Controls that a screen reader would announce without a name.
 _NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, textarea, select, [role=combobox]')]
   .filter(e => e.offsetParent && !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.title

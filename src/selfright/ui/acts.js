@@ -20,9 +20,19 @@
     button.textContent = done ? button.dataset.done : button.dataset.failed;
     setTimeout(() => { button.textContent = button.dataset.label; delete button.dataset.label; }, 2500);
   });
-  let waiting = false;
+  let waiting = false, opened = null, opener = null;
+  const enter = () => {
+    const open = document.querySelector('[data-testid=stPopoverBody]');
+    if (open && open !== opened) {
+      opener = document.activeElement;
+      open.tabIndex = -1;
+      open.focus();
+    } else if (opened && !open && document.activeElement === document.body) opener.focus();
+    opened = open;
+  };
   const name = () => {
     waiting = false;
+    enter();
     for (const row of document.querySelectorAll('[class*="st-key-row-"]')) {
       const of = row.querySelector('[data-row]')?.dataset.row;
       for (const button of of ? row.querySelectorAll('button') : []) {

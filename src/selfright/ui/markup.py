@@ -1,7 +1,8 @@
 """HTML and style of the page: everything that is not ours is text, nothing of it can become markup or be fetched.
 
 What Streamlit shows by itself (labels, toasts, errors) it takes for Markdown; ``plain`` is for those. Here
-is also what the page does in the browser beyond it: copying an answer, going to a question, naming rows' buttons.
+is also what the page does in the browser beyond it: copying an answer, going to a question, naming rows' buttons, and
+taking the keyboard into what opens.
 """
 
 import html
