@@ -1,6 +1,8 @@
 """Workbooks: each value under its column as it is shown, and nothing that is hidden."""
 
+import io
 import time
+import zipfile
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +12,7 @@ from selfright.domain.passages import Document
 from tests.support.office import changed, odt
 from tests.support.ooxml import sheet, xlsx
 
+_X = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 ReadOne = Callable[..., Document]
 Read = Callable[..., list[Document | UnreadableFile]]
 
@@ -52,7 +55,8 @@ def documents(found: list[Document | UnreadableFile]) -> list[Document]:
         (46184.5625, "m/d/yy h:mm AM/PM", "6/11/26 1:30 PM"),
         (0.5625, "h:mm", "13:30"),
         (0.25, "오전/오후 h:mm", "오전 6:00"),
-        (1.5, "[h]:mm", "36:00:00"),
+        (1.5, "[h]:mm", "36:00"),
+        (0.0208333333, "[h]:mm", "0:30"),
         (0.0520833333, "[mm]:ss", "1:15:00"),
         (59, "yyyy-mm-dd", "1900-02-28"),
         (61, "yyyy-mm-dd", "1900-03-01"),
@@ -116,6 +120,25 @@ def test_titles_merged_headers_and_two_tables_on_a_sheet(read_one: ReadOne) -> N
         "2026년 가격표\n\n|지역|소포 – 소형|소포 – 대형|\n|---|---|---|\n|북부|4|9|\n|북부|5|11|\n\n"
         "|Contact|Phone|\n|---|---|\n|Kim|010|"
     )
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+@pytest.mark.parametrize("look", ['fontId="1"', 'fillId="1"'])
+def test_labels_in_bold_letters_or_on_a_ground_have_their_values_behind_them(
+    read_one: ReadOne, look: str, *, is_shared: bool
+) -> None:
+    looks = "<fonts><font/><font><b/></font></fonts><fills><fill/><fill><patternFill patternType='solid'>"
+    looks += "<fgColor rgb='FFDDDDDD'/></patternFill></fill></fills><cellXfs>"
+    by, way = [f'<c s="1" t="s"><v>{n}</v></c>' for n in (0, 1)] if is_shared else [("By", 1), ("Way", 1)]
+    content = xlsx({"Form": sheet([[by, "Kim"], [way, "post"]])}, ["@"])
+    for old, new in (("<cellXfs>", looks), ('numFmtId="200"/></cellXfs>', f"{look}/></cellXfs>")):
+        content = changed(content, "xl/styles.xml", old, new)
+    if is_shared:
+        texts = io.BytesIO(content)
+        with zipfile.ZipFile(texts, "a") as archive:
+            archive.writestr("xl/sharedStrings.xml", f"<sst {_X}><si><t>By</t></si><si><r><t>Way</t></r></si></sst>")
+        content = texts.getvalue()
+    assert read_one("a.xlsx", content).text == "- By: Kim\n- Way: post"
 
 
 def test_tables_side_by_side_are_two_and_a_column_of_notes_is_none(read_one: ReadOne) -> None:

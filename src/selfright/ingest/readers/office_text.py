@@ -9,6 +9,7 @@ from selfright.ingest.readers import markup
 from selfright.ingest.readers.tables import Cell, tables
 from selfright.ingest.readers.word import NUMBERED
 from selfright.ingest.readers.word_numbers import letters, roman
+from selfright.ingest.readers.workbook import LABEL
 
 _BLANK = Cell("")
 _Block = Any  # the library's; its own types confuse the list with a field of that name
@@ -129,7 +130,8 @@ def cells(table: anydoc.Table) -> Iterator[list[Cell | None]]:
 
 def _cell(cell: anydoc.Cell) -> Cell:
     said = [inline for block in cell.blocks for inline in block.content or () if (inline.text or "").strip()]
-    is_label = bool(said) and all(inline.style and inline.style.bold for inline in said)
+    is_marked = bool(said) and (said[0].text or "").startswith(LABEL)
+    is_label = is_marked or (bool(said) and all(inline.style and inline.style.bold for inline in said))
     return Cell(" ".join(_words(cell.blocks)), cell.col_span, cell.row_span, is_label=is_label)
 
 

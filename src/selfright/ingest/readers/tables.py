@@ -266,7 +266,8 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
     if len(rows) == 1 and wide == 1:
         yield from as_lines([[*rows[0].said]])
         return
-    is_known, is_merged = header_rows != 0, any(row.has_group or row.is_under for row in rows)
+    is_named = len(rows) > 1 and all(rows[0].labels) and not any(rows[1].labels)
+    is_known, is_merged = header_rows != 0 or is_named, any(row.has_group or row.is_under for row in rows)
     texts = [row.texts for row in rows]
     if not is_known and not is_merged:
         above = count_above(texts, [row.length for row in rows])

@@ -1,18 +1,24 @@
-"""What is changed in an Excel file before it is read: dates, numbers of days, become what is shown."""
+"""What is changed in an Excel file before it is read: dates become what is shown, and labels are marked."""
 
 import datetime
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
-from itertools import accumulate, pairwise, takewhile
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from itertools import accumulate, islice, pairwise, takewhile
 
 from lxml.etree import _Element
 
 from selfright.ingest.readers import packed
 
 _X = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+LABEL = "\u2063"
+"""Stands in front of the text of a cell that looks like a label."""
+
 _REFERENCE = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _CELL, _VALUE, _FORMULA = f"{_X}c", f"{_X}v", f"{_X}f"
+_FILLS = f"{_X}fills/{_X}fill"
+_WHITE = {("rgb", "FFFFFFFF"), ("rgb", "00FFFFFF"), ("theme", "0"), ("indexed", "9"), ("indexed", "64")}
 _CURRENCY = {  # that workbooks name by number, too
     **{"5": '"$"#,##0_);("$"#,##0)', "6": '"$"#,##0_);("$"#,##0)', "41": '#,##0_);(#,##0);"-"'},
     **{"7": '"$"#,##0.00_);("$"#,##0.00)', "8": '"$"#,##0.00_);("$"#,##0.00)', "43": '#,##0.00_);(#,##0.00);"-"'},
@@ -25,7 +31,7 @@ _BUILT_IN = {  # formats of dates that workbooks name by number only
     **{"21": "h:mm:ss", "22": "yyyy-mm-dd h:mm", "32": "h:mm", "33": "h:mm:ss", "45": "mm:ss"},
 }
 _TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|[_*].|(?P<left>\[(?:[hms]+|\$-(?:f[48]00|x-sys\w+))\]|[0#?@])'
+    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|[_*].|(?P<all>\[h+\])|(?P<left>\[(?:[ms]+|\$-(?:f[48]00|x-sys\w+))\]|[0#?@])'
     r"|\[\$(?P<sign>[^-\]]*)-?(?P<place>[^\]]*)\]|\[[^\]]*\]|(?P<half>AM/PM|A/P|오전/오후)"
     r"|(?P<part>y+|m+|d+|h+|s+|a{3,4})|(?P<other>.)",
     re.IGNORECASE,
@@ -35,11 +41,20 @@ _DIGITS = 8  # of a row's number; seven are used
 _LAST_ROW = 2**20
 _MOST_BLANK = 1_000  # rows one after the other
 _LAST_DAY = 2_958_466
-_SHOWN = {  # ``n`` minutes, ``i`` hours to twelve
+_SHOWN = {  # ``n`` minutes, ``i`` hours to twelve, in brackets all hours
     **{"y": "{0:%y}", "yy": "{0:%y}", "yyy": "{0:%Y}", "yyyy": "{0:%Y}"},
     **{"m": "{0.month}", "m월": "{0.month}월", "mm": "{0:%m}", "mmm": "{0:%b}", "mmmm": "{0:%B}"},
     **{"d": "{0.day}", "dd": "{0:%d}", "ddd": "{0:%a}", "dddd": "{0:%A}", "aaa": "{day}", "aaaa": "{day}요일"},
-    **{"h": "{0.hour}", "hh": "{0:%H}", "i": "{hour}", "ii": "{0:%I}", "n": "{0.minute}", "nn": "{0:%M}"},
+    **{
+        "h": "{0.hour}",
+        "hh": "{0:%H}",
+        "i": "{hour}",
+        "ii": "{0:%I}",
+        "[h]": "{all}",
+        "[hh]": "{all:02}",
+        "n": "{0.minute}",
+        "nn": "{0:%M}",
+    },
     **{"s": "{0.second}", "ss": "{0:%S}", "am/pm": "{0:%p}", "a/p": "{half}", "오전/오후": "{korean_half}"},
 }
 _KOREAN = {"ddd": "aaa", "dddd": "aaaa", "am/pm": "오전/오후", "mmm": "m", "mmmm": "m월"}
@@ -47,7 +62,7 @@ _BARE_SIGNS = re.compile(r'("[^"]*"|\[[^\]]*\]|\\.|_.|\*.)|([^\x00-\x7f]+)')
 
 
 def change(parts: dict[str, _Element]) -> dict[str, int]:
-    """Writes dates as their formats show them; how many formulas have no value, by the name of the sheet.
+    """Writes dates as their formats show them, and marks labels; how many formulas have no value, by sheet.
 
     Raises ``ValueError`` when a sheet that is shown is not there.
     """
@@ -58,6 +73,8 @@ def change(parts: dict[str, _Element]) -> dict[str, int]:
     styles = next((parts[target] for _, kind, target in related if kind == "styles" and target in parts), None)
     since_1904 = any(of.get("date1904") in ("1", "true") for of in parts[main].iter(f"{_X}workbookPr"))
     dates, general = _formats(styles) if styles is not None else ({}, "0")
+    labels = _labels(styles) if styles is not None else frozenset()
+    texts = [list(entry) for root in parts.values() if root.tag == f"{_X}sst" for entry in root.iterchildren(f"{_X}si")]
     missing = {}
     targets = {key: (kind, target) for key, kind, target in related}
     for entry in parts[main].iter(f"{_X}sheet"):
@@ -76,6 +93,7 @@ def change(parts: dict[str, _Element]) -> dict[str, int]:
         _close_gaps(sheet)
         if dates:
             _write_dates(sheet, dates, general, since_1904)
+        _mark_labels(sheet, labels, texts)
         missing[name] = sum(map(_has_no_value, sheet.iter(_FORMULA)))
     return {name: count for name, count in missing.items() if count}
 
@@ -104,6 +122,29 @@ def _formats(styles: _Element) -> tuple[dict[str, str], str]:
     general = str(sum(1 for _ in cells.iterchildren(f"{_X}xf")))
     cells.append(cells.makeelement(f"{_X}xf", {"numFmtId": "0"}))
     return found, general
+
+
+def _labels(styles: _Element) -> frozenset[str]:
+    """The numbers of the styles of cells in bold letters, or with a ground of their own."""
+    bold = [font.find(f"{_X}b") for font in styles.iterfind(f"{_X}fonts/{_X}font")]
+    shaded = [fill.find(f"{_X}patternFill[@patternType='solid']/{_X}fgColor") for fill in styles.iterfind(_FILLS)]
+    marks = {("fontId", str(n)) for n, of in enumerate(bold) if of is not None and of.get("val") not in ("0", "false")}
+    marks |= {("fillId", str(n)) for n, of in enumerate(shaded) if of is not None and not _WHITE & set(of.items())}
+    cells = enumerate(styles.iterfind(f"{_X}cellXfs/{_X}xf"))
+    return frozenset(str(n) for n, style in cells if not marks.isdisjoint(style.items()))
+
+
+def _mark_labels(sheet: _Element, labels: frozenset[str], texts: Sequence[Sequence[_Element]]) -> None:
+    """Puts the sign of a label in front of the texts in cells of these styles."""
+    for cell in [cell for cell in sheet.iter(_CELL) if cell.get("s") in labels]:
+        value = cell.find(_VALUE)
+        number = (value.text or "") if value is not None else ""
+        if cell.get("t") == "s" and value is not None and number.isdecimal() and int(number) < len(texts):
+            cell.set("t", "inlineStr")
+            value.tag, value.text = f"{_X}is", None
+            value.extend(map(deepcopy, texts[int(number)]))
+        for text in islice(cell.iter(f"{_X}t"), 1):
+            text.text = f"{LABEL}{text.text or ''}"
 
 
 def _close_gaps(sheet: _Element) -> None:
@@ -160,16 +201,16 @@ def _has_no_value(formula: _Element) -> bool:
 def _template(code: str) -> str:
     """A number format for dates as one of Python's; empty where it is for something else.
 
-    Empty also for what the library shows well: elapsed hours, parts of seconds, and dates as each country writes them.
+    Empty also for what the library shows well: elapsed minutes, parts of seconds, dates as each country writes them.
     """
     tokens = list(takewhile(lambda token: token["other"] != ";", _TOKEN.finditer(code)))
-    parts = [(token["part"] or token["half"] or "").lower() for token in tokens]
+    parts = [(token["part"] or token["half"] or token["all"] or "").lower() for token in tokens]
     places = [(token["place"] or "").lower() for token in tokens]
     if any(token["left"] for token in tokens) or not any(parts):
         return ""
     is_korean = any(place.endswith("412") or place.startswith("ko") for place in places)
     has_half = any("/" in part for part in parts)
-    dates = ["" if "/" in part else part for part in parts]
+    dates = ["" if "/" in part else part.strip("[]") for part in parts]
     template = ""
     for n, (token, part) in enumerate(zip(tokens, parts, strict=True)):
         if part in ("m", "mm") and ("".join(dates[:n])[-1:] == "h" or "".join(dates[n + 1 :])[:1] == "s"):
@@ -189,9 +230,10 @@ def _format_date(template: str, value: str, since_1904: bool) -> str:
         days = float(value) + (1_462 if since_1904 else 0)
     except ValueError:
         return ""
-    if not (0 <= days < 1 or 61 <= days < _LAST_DAY):
+    if not (0 <= days < 1 or 61 <= days < _LAST_DAY or ("{all" in template and 0 <= days < 61)):
         return ""
-    moment = datetime.datetime(1899, 12, 30) + datetime.timedelta(seconds=round(days * 86_400))
+    seconds = round(days * 86_400)
+    moment = datetime.datetime(1899, 12, 30) + datetime.timedelta(seconds=seconds)
     is_late = moment.hour >= 12
     names = {"half": "AP"[is_late], "korean_half": ("오전", "오후")[is_late], "day": "월화수목금토일"[moment.weekday()]}
-    return template.format(moment, hour=moment.hour % 12 or 12, **names).strip()
+    return template.format(moment, hour=moment.hour % 12 or 12, all=seconds // 3_600, **names).strip()
