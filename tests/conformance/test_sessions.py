@@ -12,7 +12,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.graph import START, StateGraph
 
 from selfright.domain.answers import Message
-from selfright.domain.errors import SessionBusy, SessionHidden, SessionLost, SettingsError, StoreError, UsageError
+from selfright.domain.errors import SessionBusy, SessionHidden, SessionLost, StoreError, UsageError
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.turns import Scope
@@ -134,9 +134,8 @@ async def test_messages_in_the_summary_are_not_handed_out_again(sessions: Sessio
 
 async def test_one_turn_of_a_session_at_a_time(sessions: Sessions) -> None:
     handle = await sessions.begin("u", "s", "one?")
-    with pytest.raises(SessionBusy) as refused:
+    with pytest.raises(SessionBusy):
         await sessions.begin("u", "s", "two?")
-    assert refused.value.retryable
     with pytest.raises(SessionBusy):
         await sessions.forget("u", "s")
     other = await sessions.begin("u", "other", "three?")
@@ -380,12 +379,6 @@ async def test_retention_happens_by_itself(sessions: Sessions, monkeypatch: pyte
         await talk(sessions, 1, session=f"s{n}")
     sessions.upkeep.end()  # ends what is due
     assert len(await sessions.list("u")) == 10
-
-
-@pytest.mark.parametrize("limits", [{"session_turns": 0}, {"sessions_days": -1}, {"max_sessions": float("nan")}])
-def test_limits_must_make_sense(limits: dict[str, Any]) -> None:
-    with pytest.raises(SettingsError, match=next(iter(limits))):
-        Retention(**limits)
 
 
 async def test_text_that_no_file_takes_does_not_lose_a_turn(sessions: Sessions) -> None:

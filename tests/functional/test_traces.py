@@ -147,6 +147,7 @@ def test_a_home_that_cannot_be_written_costs_no_answer(indexed: Path, tmp_path: 
         ({"traces": "all"}, "unknown value of setting 'traces'"),
         ({"max_traces": 0}, "more than 0"),
         ({"trace_bytes": -1}, "more than 0"),
+        ({"session_days": "nan"}, "more than 0"),
         ({"otel": "perhaps"}, "true or false"),
     ],
     ids=str,

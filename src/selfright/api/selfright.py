@@ -216,11 +216,10 @@ class Selfright(DocumentMethods, UserDataMethods):
     ) -> "tuple[CalibrationReport, Path | None]":
         """Fits the grader to labelled pairs, rows ``{"question", "passage", "label": 0|1}``, and stores the result.
 
-        Rows with ``claim`` instead of ``question`` fit the evaluator. Returns the figures and the file. ``risk`` is the
-        allowed share of wrong verdicts among those called correct. A calibration that makes judging worse, or gives
-        every question the same verdict, is not stored, and the file is None, unless ``accept`` is true or, called with
-        the reasons, returns true. Raises ``InputError`` for a bad row, with its line,
-        and for too few rows.
+        Returns the figures and the file. ``risk`` is the allowed share of wrong verdicts among those called correct. A
+        calibration that makes judging worse, or gives every question the same verdict, is not stored, and the file is
+        None, unless ``accept`` is true or, called with the reasons, returns true. Raises ``InputError`` for a bad row,
+        with its line, and for too few rows.
         """
         return self._engine.judging.calibrate(Path(labelled), risk, progress, accept)
 

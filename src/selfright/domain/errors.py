@@ -44,10 +44,9 @@ from typing import Any
 
 
 class SelfrightError(Exception):
-    """Base class: catch this to catch everything Selfright raises. ``retryable``: may help to try again."""
+    """Base class: catch this to catch everything Selfright raises."""
 
     exit_code = 1
-    retryable = False
 
 
 RECOVERABLE_ERRORS = (SelfrightError, OSError)
@@ -113,8 +112,6 @@ class IncompatibleIndex(StoreError):
 class IndexBusy(StoreError):
     """Another process is writing to the index."""
 
-    retryable = True
-
 
 class IndexDamaged(StoreError):
     """A file of the index is broken."""
@@ -123,13 +120,9 @@ class IndexDamaged(StoreError):
 class StoreUnavailable(StoreError):
     """The server of an index, or of sessions and profiles, cannot be reached now."""
 
-    retryable = True
-
 
 class SessionBusy(StoreError):
     """Another turn of the same session is running."""
-
-    retryable = True
 
 
 class SessionHidden(StoreError):
@@ -144,8 +137,6 @@ class SessionHidden(StoreError):
 
 class SessionLost(StoreError):
     """Another turn took the session over while this one had lost its hold on it; nothing of this one was kept."""
-
-    retryable = True
 
 
 class MissingExtra(SelfrightError):
@@ -188,13 +179,9 @@ class NotEnoughMemory(ModelError):
 class EmbeddingFailed(ModelError):
     """An embedding model failed, or answered anything but one finite vector for each text."""
 
-    retryable = True
-
 
 class JudgeFailed(ModelError):
     """A judge failed, timed out or answered garbage; the turn goes on with the verdict ``unknown``."""
-
-    retryable = True
 
 
 class ModelUnavailable(ModelError):
@@ -203,8 +190,6 @@ class ModelUnavailable(ModelError):
     ``status`` is the HTTP status where there was one, ``retry_after`` the seconds that the provider asked to wait.
     ``called`` is false when nothing was sent, because it failed often enough just before.
     """
-
-    retryable = True
 
     def __init__(
         self, message: str, *, status: int | None = None, retry_after: float | None = None, called: bool = True
@@ -249,8 +234,6 @@ class WebUnavailable(WebError):
     ``retry_after`` are the seconds that it asked to wait.
     """
 
-    retryable = True
-
     def __init__(
         self, message: str, *, status: int | None = None, retry_after: float | None = None, requests: int = 0
     ) -> None:
@@ -291,5 +274,3 @@ class ServiceError(SelfrightError):
 
 class ServiceUnreachable(ServiceError):
     """A service of ours did not answer, or broke off."""
-
-    retryable = True

@@ -1,10 +1,8 @@
 """What is stored of a conversation, and what a turn of it is handed."""
 
-import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from selfright.domain.answers import Citation, Message
-from selfright.domain.errors import SettingsError
 from selfright.domain.judgements import StopReason
 
 
@@ -15,12 +13,6 @@ class Retention:
     session_turns: int = 200
     sessions_days: float = 90.0
     max_sessions: int = 10_000
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not (math.isfinite(value) and value > 0):
-                raise SettingsError(f"{field.name} must be a number above 0, but is {value!r}")
 
 
 @dataclass(frozen=True, slots=True)

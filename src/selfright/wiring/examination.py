@@ -10,7 +10,7 @@ from selfright.domain.answers import Answer, Draft, EvaluationRequest, Generatio
 from selfright.domain.budget import Meter
 from selfright.domain.chat import Job
 from selfright.domain.composing import MARKER
-from selfright.domain.errors import ModelError, UsageError
+from selfright.domain.errors import ModelError
 from selfright.domain.flags import Flags
 from selfright.domain.passages import DEFAULT_COLLECTION, Hit, Passage, Strip
 from selfright.domain.ports import Generator
@@ -18,7 +18,7 @@ from selfright.domain.text import sentence_spans
 from selfright.domain.traces import Examination, Judge, WatchedPass
 from selfright.domain.turns import DEFAULT_USER, Scope, ScopedRetriever, TurnOptions
 from selfright.flow.run import Turn
-from selfright.settings import OFFLINE, Settings
+from selfright.settings import Settings
 from selfright.telemetry.taps import PortCall, intercept
 from selfright.wiring.engine import Engine
 from selfright.wiring.roles import OfflineRoles, Roles, with_models
@@ -44,18 +44,13 @@ class Bench:
 
 @contextmanager
 def open_bench(settings: Settings, documents: Path, nothing: Generator) -> Iterator[Bench]:
-    """A bench over an index of ``documents``, which ``settings`` name; ``nothing`` stands behind the writer.
-
-    Raises ``UsageError`` when no model is set, and what opening it raises.
-    """
+    """A bench over an index of ``documents``, which ``settings`` name; ``nothing`` stands behind the writer."""
     from selfright.ingest.pipeline import ingest
     from selfright.ingest.reading import discover
     from selfright.retrieval.stores.opening import words_first
     from selfright.roles.generate.citation_check import CitationChecker
     from selfright.roles.generate.llm import ModelGenerator
 
-    if settings.llm == OFFLINE:
-        raise UsageError("a check needs a model: selfright models check openai:gpt-4o-mini, or local:smollm2")
     engine = Engine(settings)
     try:
         store = engine.index.open(create=True)

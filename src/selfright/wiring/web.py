@@ -39,10 +39,7 @@ def _static(settings: Settings, tokenizer: Tokenizer) -> WebSearch:
     from selfright.web.live import ListedWeb
     from selfright.web.services import StaticWeb
 
-    if settings.web_folder is None:
-        raise SettingsError(
-            "web_provider 'static' needs web_folder: the folder that plays the web, or a file of addresses"
-        )
+    assert settings.web_folder is not None  # the settings see to it
     if settings.web_folder.is_file():
         _require_extra("static")
         return ListedWeb(settings.web_folder, _pages(settings), split, tokenizer)

@@ -1,12 +1,6 @@
-"""Errors tell callers what to do, and programs whether to try again."""
+"""Errors tell callers what to do."""
 
 from selfright.domain import errors
-
-
-def test_only_what_can_pass_is_retried() -> None:
-    assert errors.IndexBusy.retryable
-    assert errors.JudgeFailed.retryable
-    assert not errors.IndexDamaged.retryable
 
 
 def test_an_unreadable_file_is_named_with_the_reason() -> None:

@@ -208,7 +208,6 @@ def test_errors_of_the_domain_come_back_as_themselves(error: SelfrightError) -> 
     assert (type(again), str(again)) == (base, str(error))
     for detail in ("status", "retry_after", "called", "requests"):
         assert getattr(again, detail, None) == getattr(error, detail, None)
-    assert again.retryable == error.retryable
 
 
 def test_of_other_errors_only_the_name_is_kept() -> None:

@@ -65,7 +65,6 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
 
     Its corpus is indexed once and cached, a few sets at a time; --index uses your own index over the same ids.
     """
-    from selfright.cli.commands.eval import figures, lines
     from selfright.cli.progress import bar
     from selfright.evals.beir import load
     from selfright.evals.retrieval import MEASURES, evaluate_retrieval, parse_measures, write_runs
@@ -95,7 +94,6 @@ def answers(presets: tuple[str, ...], **options: Any) -> int:
 
 def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, out: Path | None, **options: Any) -> int:
     """Asks, writes and tells, as the options of both commands say; gives back the exit code."""
-    from selfright.cli.commands.eval import failures, figures, lines
     from selfright.cli.progress import bar
     from selfright.evals.reading import load
     from selfright.evals.running import Plan
