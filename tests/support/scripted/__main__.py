@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
     except OSError as error:
-        sys.stderr.write(f"cannot listen on {options.host}:{options.port}: {error}; choose another --port\n")
+        sys.stderr.write(f"cannot listen on port {options.port}: {error}; choose another --port\n")
         return 1
     try:
         sys.stdout.write(_greeting(server))
@@ -41,7 +41,6 @@ def _server(options: argparse.Namespace) -> ScriptedServer:
         pace_s=options.pace,
         model=FakeModel(gullible=options.gullible),
         keep=0,
-        host=options.host,
         port=options.port,
     )
 
@@ -53,7 +52,6 @@ def _options() -> argparse.ArgumentParser:
         "words. Stop it with Ctrl-C.",
     )
     parser.add_argument("--port", type=int, default=8089, help="where to listen; 0 takes a free port (default 8089)")
-    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; only this machine by default")
     parser.add_argument(
         "--latency", type=float, default=0.3, metavar="S", help="seconds before an answer (default 0.3)"
     )

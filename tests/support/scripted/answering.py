@@ -6,19 +6,17 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from tests.support.scripted import http, replies
 from tests.support.scripted.faults import Fault, answer
-from tests.support.scripted.http import BadRequest, Head, Wire
+from tests.support.scripted.http import Head, Wire
 from tests.support.scripted.replies import Said, said
-from tests.support.scripted.requests import CHAT, Log, Request, read_object, without_secrets
+from tests.support.scripted.requests import CHAT, Log, Request, read_object
 from tests.support.scripted.rules import Plain, Script
 
 log = logging.getLogger(__name__)
 
 _IDLE_S = 120.0
-_METHODS = {f"/v1{CHAT}": "POST", "/v1/models": "GET"}
 
 
 class _Refused(Exception):
@@ -39,8 +37,6 @@ class Answering:
     latency_s: float | Callable[[Request], float]
     pace_s: float
     key: str | None
-    models: tuple[str, ...]
-    most_bytes: int
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serves one connection until either side ends it. Raises ``OSError`` when the client breaks it off."""
@@ -49,15 +45,10 @@ class Answering:
             try:
                 async with asyncio.timeout(_IDLE_S):
                     head = await http.read_head(reader)
-                    body = await http.read_body(head, reader, writer, self.most_bytes) if head else b""
-            except TimeoutError:
+                    body = await http.read_body(head, reader)
+            except (TimeoutError, EOFError):
                 return
-            except BadRequest as bad:
-                await _turn_away(bad, reader, writer)
-                return
-            if head is None:
-                return
-            request = Request(0, head.method, head.path, without_secrets(head.headers), started=time.monotonic())
+            request = Request(0, head.method, head.path, started=time.monotonic())
             wire = Wire(reader, writer, request, keeps_alive=head.keeps_alive, pace_s=self.pace_s)
             await self._serve(head, body, wire)
             keeps_alive = wire.keeps_alive
@@ -65,45 +56,25 @@ class Answering:
 
     async def _serve(self, head: Head, body: bytes, wire: Wire) -> None:
         request = wire.request
-        refusal = None
-        try:
-            self._admit(head, body, request)
-        except _Refused as error:
-            refusal = error
+        request.body = read_object(body) or {}
         self.log.arrive(request)
         try:
-            if refusal is None:
-                await self._answer(wire)
-            else:
-                await wire.respond(refusal.status, refusal.body)
+            self._admit(head, request)
+            await self._say(wire)
         except _Refused as error:
             await wire.respond(error.status, error.body)
         finally:
             self.log.leave(request)
 
-    def _admit(self, head: Head, body: bytes, request: Request) -> None:
-        """Checks all that can be told before an answer is thought of, and puts the body into ``request``."""
-        method = _METHODS.get(head.path)
-        if method is None:
-            raise _Refused(404, f"there is nothing here; there are {', '.join(_METHODS)}", code="unknown_url")
-        if head.method != method:
-            raise _Refused(405, f"use {method} here", code="method_not_allowed")
+    def _admit(self, head: Head, request: Request) -> None:
+        """Checks all that can be told before an answer is thought of."""
+        if (head.method, head.path) != ("POST", f"/v1{CHAT}"):
+            raise _Refused(404, f"there is nothing here but POST /v1{CHAT}", code="unknown_url")
         given = head.headers.get("authorization", "").removeprefix("Bearer ").strip()
         if self.key is not None and not hmac.compare_digest(given.encode(), self.key.encode()):
             raise _Refused(401, "the key is missing or wrong", code="invalid_api_key")
-        if method == "POST":
-            data = read_object(body)
-            if data is None:
-                raise _Refused(400, "the body should be a JSON object")
-            request.body = data
-
-    async def _answer(self, wire: Wire) -> None:
-        request = wire.request
-        if request.method == "GET":
-            await wire.respond(200, replies.models(self.models))
-        else:
-            _check_chat(request.body)
-            await self._say(wire)
+        if not request.body.get("messages"):
+            raise _Refused(400, "the body should be a JSON object with 'messages'", param="messages")
 
     async def _say(self, wire: Wire) -> None:
         request = wire.request
@@ -134,17 +105,3 @@ class Answering:
         latency = self.latency_s(wire.request) if callable(self.latency_s) else self.latency_s
         if latency > 0:
             await asyncio.sleep(latency)
-
-
-def _check_chat(body: Mapping[str, Any]) -> None:
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not messages or not all(isinstance(one, dict) for one in messages):
-        raise _Refused(400, "'messages' should be a list of at least one message", param="messages")
-    if body.get("n", 1) not in (1, None):
-        raise _Refused(400, "only one choice is given: leave 'n' out", code="unsupported_value", param="n")
-
-
-async def _turn_away(bad: BadRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answers what is no request, and ends the connection: where the next one would begin cannot be known."""
-    request = Request(0, "", "")
-    await Wire(reader, writer, request, keeps_alive=False).respond(bad.status, replies.error(bad.status, str(bad)))

@@ -22,7 +22,7 @@ class Says(Fault):
     text: str | None = None
     finish: str = "stop"
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         await answer(Said(self.text, finish=self.finish), wire)
 
 
@@ -32,7 +32,7 @@ class Refuses(Fault):
 
     text: str = "I am sorry, but I cannot help with that."
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         await answer(Said(refusal=self.text), wire)
 
 
@@ -42,7 +42,7 @@ class Cut(Fault):
 
     share: float = 0.5
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         await answer(replies.shortened(wire.said, self.share), wire)
 
 
@@ -53,7 +53,7 @@ class Thinks(Fault):
     text: str = 'Let me see. The answer could be {"grounding": 1.0}, but I am not sure.'
     closed: bool = True
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         thought = f"<think>{self.text}</think>\n" if self.closed else f"<think>{self.text}\n"
         await answer(Said(thought + wire.said.written, finish="stop"), wire)
 
@@ -64,7 +64,7 @@ class BrokenPiece(Fault):
 
     after: int = 2
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         if not wire.request.stream:
             body = as_sent(wire.said, wire)
             return await wire.respond(200, body[: len(body) // 2])
@@ -77,7 +77,7 @@ class BrokenPiece(Fault):
 class BrokenText(Fault):
     """The answer's bytes are no UTF-8."""
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         spoilt = replace(wire.said, text="\ue000")
         body = as_sent(spoilt, wire).replace("\ue000".encode(), b"\xff\xfe\x80")
         if wire.request.stream:
@@ -92,7 +92,7 @@ class NoDone(Fault):
 
     harmless: ClassVar[bool] = True
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         if wire.request.stream:
             return await wire.stream(streamed(wire.said, wire)[:-1])
         body = replies.completion(wire.request, wire.said)
@@ -105,7 +105,7 @@ class NoFinish(Fault):
 
     after: int = 2
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         if wire.request.stream:
             return await wire.stream(streamed(wire.said, wire)[: self.after])
         body = replies.completion(wire.request, wire.said)
@@ -117,7 +117,7 @@ class NoFinish(Fault):
 class NoChoices(Fault):
     """``choices`` is an empty list."""
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         if wire.request.stream:
             pieces = [{**piece, "choices": []} for piece in replies.stream(wire.request, wire.said)]
             return await wire.stream([*map(http.event, pieces), DONE])
@@ -130,7 +130,7 @@ class Padded(Fault):
 
     harmless: ClassVar[bool] = True
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         events = streamed(wire.said, wire)
         if not wire.request.stream:
             return await wire.respond(200, b"\n\n  " + as_sent(wire.said, wire) + b"\n\n")
@@ -143,7 +143,7 @@ class Padded(Fault):
 class Repeated(Fault):
     """Every piece of the text comes twice; a whole answer has two different choices."""
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         if wire.request.stream:
             events = streamed(wire.said, wire)
             return await wire.stream([events[0], *(event for event in events[1:-1] for _ in range(2)), DONE])

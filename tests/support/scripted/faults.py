@@ -35,9 +35,6 @@ class Fault:
 
     async def play(self, wire: Wire) -> None:
         """Answers over ``wire`` in its own way instead of with ``wire.said``."""
-        await self._play(wire)
-
-    async def _play(self, wire: Wire) -> None:
         raise NotImplementedError
 
 
@@ -50,7 +47,7 @@ class Status(Fault):
     code: str | None = None
     retry_after: str | float | None = None
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         headers = {} if self.retry_after is None else {"Retry-After": f"{self.retry_after}"}
         await wire.respond(self.status, replies.error(self.status, self.message, code=self.code), headers=headers)
 
@@ -61,7 +58,7 @@ class Stall(Fault):
 
     after: int = 0
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         await _begin(wire, self.after)
         await wire.hang()
 
@@ -74,7 +71,7 @@ class Slow(Fault):
     size: int = 64
     harmless: ClassVar[bool] = True
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         body = as_sent(wire.said, wire)
         kind = EVENTS if wire.request.stream else "application/json"
         wire.pace_s = self.pause_s
@@ -89,7 +86,7 @@ class Reset(Fault):
 
     after: int = 0
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         await _begin(wire, self.after)
         await wire.reset()
 
@@ -100,7 +97,7 @@ class Truncated(Fault):
 
     after: int = 2
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         await _begin(wire, self.after)
         wire.close()
 
@@ -109,7 +106,7 @@ class Truncated(Fault):
 class EmptyBody(Fault):
     """200, and nothing in it."""
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         await wire.respond(200, b"", content_type=EVENTS if wire.request.stream else "application/json")
 
 
@@ -117,7 +114,7 @@ class EmptyBody(Fault):
 class NotJson(Fault):
     """200 with the HTML page of a proxy."""
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         await wire.respond(200, _PAGE, content_type="text/html")
 
 
@@ -128,7 +125,7 @@ class WrongType(Fault):
     content_type: str = "text/plain"
     harmless: ClassVar[bool] = True
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         if wire.request.stream:
             await wire.stream(streamed(wire.said, wire), content_type=self.content_type)
         else:
@@ -139,7 +136,7 @@ class WrongType(Fault):
 class GzipGarbage(Fault):
     """Declared as gzip, which it is not."""
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         await wire.respond(200, b"\x00\x01 this is no gzip", headers={"Content-Encoding": "gzip"})
 
 
@@ -149,7 +146,7 @@ class ErrorInside(Fault):
 
     after: int = 2
 
-    async def _play(self, wire: Wire) -> None:
+    async def play(self, wire: Wire) -> None:
         body = replies.error(500, "the model ran out of memory while it answered")
         if wire.request.stream:
             await wire.stream([*streamed(wire.said, wire)[: self.after], http.event(body)])

@@ -1,4 +1,4 @@
-"""What the server says, in OpenAI's JSON: completions and their streamed pieces, models, errors."""
+"""What the server says, in OpenAI's JSON: completions and their streamed pieces, errors."""
 
 import json
 import re
@@ -78,14 +78,6 @@ def error(status: int, message: str, *, code: str | None = None, param: str | No
     """OpenAI's form of an error."""
     kind = _ERROR_TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
-
-
-def models(names: tuple[str, ...]) -> dict[str, Any]:
-    """The body of ``GET /v1/models``."""
-    return {
-        "object": "list",
-        "data": [{"id": name, "object": "model", "created": 0, "owned_by": "selfright"} for name in names],
-    }
 
 
 def shortened(reply: Said, share: float) -> Said:

@@ -12,8 +12,6 @@ from typing import Any, Literal
 Form = Literal["json_schema", "json_object", "text"]
 """How an answer is asked for: a strict schema, any JSON object, or text."""
 
-_SECRET = ("auth", "key", "cookie", "token", "secret")
-
 
 @dataclass
 class Request:
@@ -21,15 +19,13 @@ class Request:
 
     ``started`` and ``ended`` are monotonic seconds: when it was read, and when the last bytes of its answer went out.
 
-    ``headers`` have lower-case names and none that could carry a key. ``status`` is what was answered, None while
-    nothing was or where the connection was broken instead; ``fault`` names the fault that was played.
-    ``hung_up`` is true when the client had gone before its answer was complete.
+    ``status`` is what was answered, None while nothing was or where the connection was broken instead; ``fault`` names
+    the fault that was played. ``hung_up`` is true when the client had gone before its answer was complete.
     """
 
     number: int
     method: str
     path: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: Mapping[str, Any] = field(default_factory=dict, repr=False)
     started: float = 0.0
     ended: float | None = None
@@ -93,11 +89,6 @@ class Request:
         messages = self.body.get("messages")
         spoken = [_mapping(message) for message in messages] if isinstance(messages, list) else []
         return "\n\n".join(_text(message.get("content")) for message in spoken if message.get("role") in roles)
-
-
-def without_secrets(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that cannot carry a key."""
-    return {name: value for name, value in headers.items() if not any(word in name for word in _SECRET)}
 
 
 def read_object(body: bytes) -> dict[str, Any] | None:

@@ -2,9 +2,9 @@
 
 import re
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from tests.support.scripted.damage import damaged
@@ -36,40 +36,17 @@ A function that gives None leaves the request to the fake model.
 class When:
     """Which requests: all that is given must hold. ``user`` and ``system`` are searched for as regular expressions.
 
-    ``job`` is the schema's title. ``nth`` counts, from 1, the calls for which the rest holds.
+    ``job`` is the schema's title.
     """
 
     job: str | None = None
-    user: str | None = None
-    system: str | None = None
-    model: str | None = None
-    form: str | None = None
-    stream: bool | None = None
-    nth: int | Collection[int] | None = None
+    user: str = ""
+    system: str = ""
 
-    def matches(self, request: Request) -> bool:
-        """Whether ``request`` is one of them, ``nth`` aside."""
-        exact = ((self.job, request.job), (self.model, request.model), (self.form, request.form))
-        searched = ((self._user, request.user), (self._system, request.system))
-        return (
-            all(wanted in (None, found) for wanted, found in exact)
-            and self.stream in (None, request.stream)
-            and all(pattern is None or pattern.search(text) for pattern, text in searched)
-        )
-
-    def counts(self, call: int) -> bool:
-        """Whether the ``call``-th matching request is meant."""
-        if self.nth is None:
-            return True
-        return call == self.nth if isinstance(self.nth, int) else call in self.nth
-
-    @cached_property
-    def _user(self) -> re.Pattern[str] | None:
-        return None if self.user is None else re.compile(self.user)
-
-    @cached_property
-    def _system(self) -> re.Pattern[str] | None:
-        return None if self.system is None else re.compile(self.system)
+    def __call__(self, request: Request) -> bool:
+        """Whether ``request`` is one of them."""
+        searched = ((self.user, request.user), (self.system, request.system))
+        return self.job in (None, request.job) and all(re.search(pattern, text) for pattern, text in searched)
 
 
 @dataclass(frozen=True)
@@ -79,23 +56,25 @@ class Rule:
     A list of replies is played in order, and its last one repeats. ``when`` may be any predicate.
     """
 
-    when: When | Callable[[Request], bool]
+    when: Callable[[Request], bool]
     reply: Reply | Sequence[Reply]
     times: int | None = None
 
 
 class Script:
-    """The rules with how often each has matched and replied. The first rule that holds replies, else ``default``."""
+    """The rules with how often each has replied. The first rule that holds replies, else ``default``."""
 
     def __init__(self, rules: Sequence[Rule], default: Callable[[Request], str | Mapping[str, Any]]) -> None:
-        self._rules = [(rule, _Count()) for rule in rules]
+        self._rules = rules
+        self._replied = Counter[int]()
         self.default = default
 
     def reply(self, request: Request) -> Plain:
         """What to say; a function among the replies may raise anything."""
-        for rule, count in self._rules:
-            if count.takes(rule, request):
-                reply = _resolved(_in_turn(rule.reply, count.replied), request)
+        for place, rule in enumerate(self._rules):
+            if (rule.times is None or self._replied[place] < rule.times) and rule.when(request):
+                self._replied[place] += 1
+                reply = _resolved(_in_turn(rule.reply, self._replied[place]), request)
                 return self.default(request) if reply is None else self._whole(reply, request)
         return self.default(request)
 
@@ -110,25 +89,6 @@ class Script:
             return damaged(reply.kind, data)
         except ValueError:
             return data
-
-
-@dataclass
-class _Count:
-    matched: int = 0
-    replied: int = 0
-
-    def takes(self, rule: Rule, request: Request) -> bool:
-        """Counts a request that matches, and says whether the rule replies to it."""
-        if rule.times is not None and self.replied >= rule.times:
-            return False
-        when = rule.when
-        if not (when.matches(request) if isinstance(when, When) else when(request)):
-            return False
-        self.matched += 1
-        if isinstance(when, When) and not when.counts(self.matched):
-            return False
-        self.replied += 1
-        return True
 
 
 def share_of_calls(share: float, seed: int = 0) -> Callable[[Request], bool]:

@@ -20,7 +20,7 @@ from tests.support.scripted.rules import Rule, Script
 
 log = logging.getLogger(__name__)
 
-_MOST_CONNECTIONS = 4_096
+_HOST = "127.0.0.1"
 _BACKLOG = 1_024
 _START_S = 10.0
 
@@ -41,19 +41,13 @@ class ScriptedServer:
         pace_s: float = 0.0,
         model: FakeModel | None = None,
         key: str | None = None,
-        models: Sequence[str] = ("scripted",),
         keep: int = 1_000,
-        most_bytes: int = 10_000_000,
-        host: str = "127.0.0.1",
         port: int = 0,
     ) -> None:
         self._model = model or FakeModel()
         self._log = Log(keep)
-        self._answering = Answering(
-            Script(rules, self._model.reply), self._log,
-            latency_s=latency_s, pace_s=pace_s, key=key, models=tuple(models), most_bytes=most_bytes,
-        )  # fmt: skip
-        self._host, self._port = host, port
+        self._answering = Answering(Script(rules, self._model.reply), self._log, latency_s, pace_s, key)
+        self._port = port
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -64,8 +58,7 @@ class ScriptedServer:
     @property
     def url(self) -> str:
         """The base URL for clients, ``http://127.0.0.1:PORT/v1``."""
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self.port}/v1"
+        return f"http://{_HOST}:{self.port}/v1"
 
     @property
     def port(self) -> int:
@@ -139,18 +132,14 @@ class ScriptedServer:
 
     async def _serve(self) -> None:
         self._stop, self._loop = asyncio.Event(), asyncio.get_running_loop()
-        server = await asyncio.start_server(
-            self._connected, self._host, self._port, limit=http.HEAD_BYTES, backlog=_BACKLOG
-        )
+        server = await asyncio.start_server(self._connected, _HOST, self._port, limit=http.HEAD_BYTES, backlog=_BACKLOG)
         self._port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stop.wait()
         for listening in server.sockets:
             with suppress(NotImplementedError):  # not on every loop of Windows
                 self._loop.remove_reader(listening.fileno())
-        await (
-            _turns_of_the_loop()
-        )  # a connection that was just taken comes as far as _connected; a closed server loses it
+        await _turns_of_the_loop()  # a connection just taken comes as far as _connected; a closed server loses it
         server.close()
         await self._hang_up()
         await server.wait_closed()
@@ -164,9 +153,6 @@ class ScriptedServer:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._connections) >= _MOST_CONNECTIONS:
-            writer.transport.abort()
-            return
         task = asyncio.get_running_loop().create_task(self._converse(reader, writer))
         self._connections[task] = writer
         task.add_done_callback(lambda done: self._connections.pop(done, None))

@@ -1,18 +1,16 @@
 """Each fault as the real OpenAI client sees it, and each kind of damage as JSON's own parser does."""
 
 import json
-import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import openai
 import pytest
 
-from selfright.domain.errors import UnknownName
-from tests.support.scripted.catalogue import FAULTS, Cut, NoFinish, fault_named
+from tests.support.scripted.catalogue import FAULTS
 from tests.support.scripted.damage import DAMAGES, damaged
-from tests.support.scripted.faults import Reset, Stall, Status
-from tests.support.scripted.rules import Damaged, Rule, When
+from tests.support.scripted.rules import Rule, When
 from tests.support.scripted.server import ScriptedServer
 
 ANSWER = "The red pump runs at 40 rpm. [1] It is cleaned weekly. [2]"
@@ -90,7 +88,7 @@ class TestFaults:
     @pytest.mark.parametrize("name", FAULTS)
     def test_each(self, name: str, stream: bool, server: ScriptedServer, client: openai.OpenAI) -> None:
         fault = FAULTS[name]
-        server.use([Rule(When(nth=1), type(fault)(**{**vars(fault), "reply": ANSWER})), Rule(When(), ANSWER)])
+        server.use([Rule(When(), type(fault)(**{**vars(fault), "reply": ANSWER}), times=1), Rule(When(), ANSWER)])
         error = ERRORS.get(name, (None, None))[stream]
         if error:
             with pytest.raises(error):
@@ -110,49 +108,6 @@ class TestFaults:
             assert heard(client, stream, timeout=10) == (ANSWER, "stop")
         assert server.requests[-1].fault == type(fault).__name__
         assert heard(client, stream, timeout=10) == (ANSWER, "stop"), "the next call is sound again"
-
-    def test_an_object_is_spoilt_as_well(self, stream: bool, server: ScriptedServer, client: openai.OpenAI) -> None:
-        server.use([Rule(When(), Cut(0.5, reply={"grounding": 0.25}))])
-        form = {"type": "json_schema", "json_schema": {"name": "evaluate", "schema": {"type": "object"}}}
-        assert heard(client, stream, response_format=form) == ('{"groundi', "length")
-
-    def test_a_rate_limit_says_when_to_come_back(
-        self, stream: bool, server: ScriptedServer, client: openai.OpenAI
-    ) -> None:
-        server.use([Rule(When(), Status(429, "slow down", "rate_limit_exceeded", retry_after=7))])
-        with pytest.raises(openai.RateLimitError) as caught:
-            heard(client, stream)
-        assert caught.value.response.headers["retry-after"] == "7"
-        assert caught.value.code == "rate_limit_exceeded"
-
-    def test_a_reset_before_the_answer_is_a_real_one(
-        self, stream: bool, server: ScriptedServer, client: openai.OpenAI
-    ) -> None:
-        server.use([Rule(When(), Reset())])
-        with pytest.raises(openai.APIConnectionError) as caught:
-            heard(client, stream)
-        assert "reset by peer" in str(caught.value.__cause__), "a connection closed in an orderly way says otherwise"
-
-    def test_a_stall_ends_when_the_client_gives_up(
-        self, stream: bool, server: ScriptedServer, client: openai.OpenAI
-    ) -> None:
-        server.use([Rule(When(), Stall(after=1))])
-        with pytest.raises(openai.APITimeoutError):
-            heard(client, stream)
-        for _ in range(200):
-            if server.requests[-1].hung_up:
-                break
-            time.sleep(0.01)
-        assert server.requests[-1].hung_up
-
-
-def test_names() -> None:
-    assert fault_named("stall") == Stall()
-    with pytest.raises(UnknownName, match="did you mean 'reset'"):
-        fault_named("resett")
-    with pytest.raises(UnknownName, match="unknown damage"):
-        damaged("nothing", {})
-    assert NoFinish().harmless is False
 
 
 EVALUATION = {
@@ -179,21 +134,17 @@ class TestDamage:
             if data is EVALUATION:
                 assert _strictly(spoilt) != data
 
-    def test_numbers_of_passages_are_no_scores(self) -> None:
-        spoilt = json.loads(damaged("above-one", GRADING))
-        assert [(one["n"], one["probability"]) for one in spoilt["passages"]] == [(1, 1.7), (2, 1.7)]
-        assert json.loads(damaged("score-as-word", EVALUATION))["claims"][0]["passages"] == [1]
-
-    def test_as_a_reply_it_spoils_what_the_mind_says(self, server: ScriptedServer, client: openai.OpenAI) -> None:
-        schema = {"title": "grade", "type": "object", "properties": {"sufficiency": {"type": "number"}}}
-        form = {"type": "json_schema", "json_schema": {"name": "grade", "schema": schema}}
-        server.use([Rule(When(job="grade"), [Damaged("above-one"), Damaged("fenced", {"sufficiency": 0.5})])])
-        assert heard(client, False, response_format=form)[0] == '{"sufficiency": 1.7}'
-        assert heard(client, False, response_format=form)[0] == '```json\n{"sufficiency": 0.5}\n```'
-
 
 def _strictly(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def test_every_fault_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "support" / "scripted" / "README.md").read_text("utf-8")
+    rows = "\n".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
+    assert [name for name in FAULTS if f"`{name}`" not in rows] == []
+    harmless = {name for line in rows.splitlines() if "†" in line for name in line.split("`")[1::2]}
+    assert harmless == {name for name, fault in FAULTS.items() if fault.harmless}
