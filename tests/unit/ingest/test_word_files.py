@@ -31,6 +31,20 @@ def test_headings_and_paragraphs_in_order_titled_by_the_first_heading(read_one: 
     assert read_one("d.docx", docx(body, title="2019년 예산", styles=styles)).title == "밸브 안내서"  # an older file's
 
 
+def test_a_line_in_bold_letters_over_text_is_a_heading(read_one: ReadOne) -> None:
+    names = ["Desk", "Lost property", "Keys: at the desk", "Table 1", "Closed."]
+    bold = dict(zip(names, (p(run(name, "<w:b/>")) for name in names), strict=True))
+    body = (
+        p("Desk", style="H1") + bold["Lost property"] + p("Ask room 12.") + bold["Keys: at the desk"] + p("They lie.")
+    )
+    body += bold["Table 1"] + table(["a", "b"], ["c", "d"]) + bold["Closed."] + p("Till May.")
+    text = read_one("a.docx", docx(body, styles=style("H1", shown="heading 1"))).text
+    assert text == (
+        "# Desk\n\n## Lost property\n\nAsk room 12.\n\nKeys: at the desk\n\nThey lie.\n\n"
+        "Table 1\n\n|a|b|\n|---|---|\n|c|d|\n\nClosed.\n\nTill May."
+    )
+
+
 def test_numbers_of_headings_by_their_styles(read_one: ReadOne) -> None:
     numbering = levels(("decimal", "제%1장"), ("decimal", "%1.%2")) + lists(0)
     in_style = '<w:pPr><w:numPr><w:ilvl w:val="{}"/><w:numId w:val="1"/></w:numPr></w:pPr>'

@@ -1,6 +1,8 @@
 """The Markdown of what the office library read: headings, paragraphs, numbered lists, tables and notes, in order."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import anydoc
@@ -12,6 +14,8 @@ from selfright.ingest.readers.word_numbers import letters, roman
 from selfright.ingest.readers.workbook import LABEL
 
 _BLANK = Cell("")
+_NAME_LENGTH = 60
+_NO_NAME = re.compile(r"[:：\n]|[.,;!?。？！]$")
 _Block = Any  # the library's; its own types confuse the list with a field of that name
 _Notes = Mapping[str, Sequence[_Block]]
 
@@ -22,9 +26,14 @@ def blocks(document: anydoc.Document) -> Iterator[markup.Block]:
 
 
 def _blocks(found: Sequence[_Block], notes: _Notes) -> Iterator[markup.Block]:
-    for block in found:
+    level = 0
+    for block, following in zip_longest(found, found[1:]):
         if block.kind == "heading":
-            yield "heading", markup.heading(block.level or 1, _line(block.content))
+            level = block.level or 1
+            yield "heading", markup.heading(level, _line(block.content))
+            yield from _notes(block.content, notes)
+        elif block.kind == "paragraph" and _is_name(block, following):
+            yield "heading", markup.heading(level + 1, _line(block.content))
             yield from _notes(block.content, notes)
         elif block.kind == "paragraph":
             yield "paragraph", markup.clean_lines(_text(block.content).replace(NUMBERED, ""))
@@ -39,6 +48,19 @@ def _blocks(found: Sequence[_Block], notes: _Notes) -> Iterator[markup.Block]:
             yield "paragraph", markup.one_blank(block.text or "")
         else:
             yield from _blocks(block.blocks or (), notes)
+
+
+def _is_bold(block: _Block) -> bool:
+    said = [inline for inline in block.content or () if (inline.text or "").strip()]
+    return bool(said) and all(inline.style and inline.style.bold for inline in said)
+
+
+def _is_name(block: _Block, following: _Block | None) -> bool:
+    """Whether a paragraph is a heading by its look: a short line in bold letters over text that is not, no sentence."""
+    said = _text(block.content).strip()
+    is_over = following is not None and following.kind in ("paragraph", "list") and not _is_bold(following)
+    is_short = len(said) <= _NAME_LENGTH and not _NO_NAME.search(said)
+    return is_over and is_short and _is_bold(block) and any(map(str.isalpha, said))
 
 
 def _notes(content: Sequence[anydoc.Inline] | None, notes: _Notes) -> Iterator[markup.Block]:
@@ -129,9 +151,8 @@ def cells(table: anydoc.Table) -> Iterator[list[Cell | None]]:
 
 
 def _cell(cell: anydoc.Cell) -> Cell:
-    said = [inline for block in cell.blocks for inline in block.content or () if (inline.text or "").strip()]
-    is_marked = bool(said) and (said[0].text or "").startswith(LABEL)
-    is_label = is_marked or (bool(said) and all(inline.style and inline.style.bold for inline in said))
+    said = [block for block in cell.blocks if _text(block.content).strip()]
+    is_label = bool(said) and (_text(said[0].content).startswith(LABEL) or all(map(_is_bold, said)))
     return Cell(" ".join(_words(cell.blocks)), cell.col_span, cell.row_span, is_label=is_label)
 
 
