@@ -57,6 +57,10 @@ SHAPES = {
         ["연회비|50,000원", "포인트|1%", "해외 수수료|1.2%", "한도|500만원", "이율|5%"],
         "연회비: 50,000원; 포인트: 1%; 해외 수수료: 1.2%; 한도: 500만원; 이율: 5%",
     ),
+    "units below the names": (
+        ["시간|온도|습도", "|℃|%", "09:00|21.5|48", "12:00|26.0|41"],
+        "|시간|온도 – ℃|습도 – %|\n|---|---|---|\n|09:00|21.5|48|\n|12:00|26.0|41|",
+    ),
     "values beside their labels, of one kind": (["연회비|50,000원", "한도|9,000원"], "연회비: 50,000원; 한도: 9,000원"),
     "an amount over words": (["Fee|50.5 EUR", "Family|none", "New|none"], "Fee: 50.5 EUR; Family: none; New: none"),
     "values beside labels with colons, and a blank column between": (

@@ -16,7 +16,7 @@ _YEAR = re.compile(r"\D{0,3}(?:19|20)\d\d(?:[-/~–.]\d{1,4})?\D{0,2}")
 _DATE = re.compile(r"\d{1,4}\.\s?\d{1,2}\.\s?\d{1,4}\.?")
 _AMOUNT, _WORDS, _DIGITS_ON = re.compile(r"\d[,.]\d"), re.compile(r"a[a\W]*a"), re.compile(r"9[9,.]*")
 _COLONS = (":", "：")
-_LABEL_LENGTH, _NAME_LENGTH = 30, 60
+_LABEL_LENGTH, _NAME_LENGTH, _UNIT_LENGTH = 30, 60, 8
 _FORM_ROWS = 3  # or one less, with a value in the first of them
 _SEEN_ROWS = 100
 
@@ -24,8 +24,8 @@ _SEEN_ROWS = 100
 def has_groups(rows: Sequence[Row]) -> bool:
     """Whether the first row names groups of the columns that the second one names, without merged cells.
 
-    It has blanks where the second row goes on. That that one has names and no values yet is told by a name that comes
-    again, or by the numbers below it.
+    It has blanks where the second row goes on; or that has only units, behind a blank. That that one has names and no
+    values yet is told by a name that comes again, or by the numbers below it.
     """
     if len(rows) < 3:
         return False
@@ -33,11 +33,13 @@ def has_groups(rows: Sequence[Row]) -> bool:
     is_whole = all(name or group for group, name in zip(groups, names, strict=True))
     opened = [n for n, group in enumerate(groups) if group and names[n]]
     goes_on = any(not group for n, group in enumerate(groups) if opened and n > opened[0])
+    are_units = not names[0] and all((*groups, *names[1:])) and max(map(len, names)) <= _UNIT_LENGTH
     said = [name for name in names if name]
-    if not (is_whole and opened and goes_on) or opened == [0] or any(map(_DIGITS.search, said)):
+    if not (is_whole and opened and (goes_on or are_units)) or opened == [0] or any(map(_DIGITS.search, said)):
         return False
     under = [n for n in range(opened[0], len(names)) if names[n]]
-    return len(set(said)) < len(said) or all(_DIGITS.search(row[n]) for row in body for n in under if row[n])
+    is_again = goes_on and len(set(said)) < len(said)
+    return is_again or all(_DIGITS.search(row[n]) for row in body for n in under if row[n])
 
 
 def spread_groups(groups: Row, names: Row) -> list[str]:
