@@ -145,6 +145,14 @@ RECORDS = {
         ],
         "## How long?\n\n31 months.\n\nOr more.\n\n- since: 2020\n\n## 환불?\n\n9일.",
     ),
+    "questions within records, which a field of their own tells apart": (
+        [
+            {"group": "Bills", "items": [{"q": "When?", "a": "On the 3rd."}, {"q": "How?", "a": "By card."}]},
+            {"group": "Keys", "items": [{"q": "Where?", "a": "Room 12.", "since": 2020}]},
+        ],
+        "## Bills\n\n- group: Bills\n\n### When?\n\nOn the 3rd.\n\n### How?\n\nBy card.\n\n"
+        "## Keys\n\n- group: Keys\n\n### Where?\n\nRoom 12.\n\n- since: 2020",
+    ),
     "records below settings": (
         {"data": {"page": 1, "rows": [{"a": 1, "b": 2}, {"a": 3, "b": 4}]}, "total": 2},
         "- total: 2\n\n## data\n\n- page: 1\n\n### rows\n\n|a|b|\n|---|---|\n|1|2|\n|3|4|",

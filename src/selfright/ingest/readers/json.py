@@ -140,8 +140,9 @@ def _blocks(value: Any, level: int) -> Iterator[markup.Block]:
         if table := _table(value):
             yield from tables(plain_rows([row for row in table if any(row)]), 1)
             return
+        name = next((name for name in value[0] if _tells_apart(name, value)), "")
         for n, record in enumerate(value, start=1):
-            yield from _record(record, _title(record, f"Record {n}"), level)
+            yield from _record(record, _title(record, record.get(name) or f"Record {n}"), level)
         return
     deep = {name: inner for name, inner in value.items() if _has_records(inner)} if isinstance(value, dict) else {}
     flat = {name: inner for name, inner in value.items() if name not in deep} if deep else value
@@ -163,7 +164,24 @@ def _record(record: Record, title: str, level: int) -> Iterator[markup.Block]:
     if names := _question_fields(record):
         answer = record[names[1]]
         yield from (("paragraph", markup.one_blank(part)) for part in plain(answer).split("\n\n"))
-    yield from (("list", markup.item(line)) for line in _lines((), {k: v for k, v in record.items() if k not in names}))
+    asked = [name for name, value in record.items() if _are_questions(value)]
+    rest = {name: value for name, value in record.items() if name not in (*names, *asked)}
+    yield from (("list", markup.item(line)) for line in _lines((), rest))
+    for inner in (inner for name in asked for inner in record[name]):
+        yield from _record(inner, _title(inner, ""), level + 1)
+
+
+def _are_questions(value: Any) -> bool:
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(of, dict) and _question_fields(of) for of in value)
+    )
+
+
+def _tells_apart(name: str, records: Sequence[Record]) -> bool:
+    """Whether each of the records has a short text of this name, of its own."""
+    texts = [text for text in (record.get(name) for record in records) if isinstance(text, str)]
+    are_names = all(any(map(str.isalpha, text)) and len(text) <= _LIST_LENGTH for text in texts)
+    return are_names and len(set(texts)) == len(records)
 
 
 def _question_fields(record: Record) -> tuple[str, ...]:
