@@ -133,6 +133,7 @@ OTHERS = {
         "<p>10<sup>6</sup> kg, 1,299<sup><a href='#n'>1)</a></sup>, 5 m<sup>2</sup>, 2<sup>nd</sup>, H<sub>2</sub>O",
         "10⁶ kg, 1,299 1), 5 m², 2nd, H2O",
     ),
+    "where words may be divided": ("<p>al&shy;ler<wbr>gens, data&#8203;base", "allergens, database"),
     "a page that is itself called so": ("<div class='gdpr page'><h1>Cookies</h1>Bake.</div>", "# Cookies\n\nBake."),
     "anchors": (
         "<h1 id=use>Use <a href='/x#use'>¶</a><a href='#use'>Link to this heading</a></h1>"

@@ -55,8 +55,8 @@ def _cell(text: str) -> str:
 
 
 def one_blank(text: str) -> str:
-    """Text on one line, with single blanks."""
-    return " ".join(text.split())
+    """Text on one line, with single blanks, and without the places where words may be divided."""
+    return " ".join(text.replace("\xad", "").replace("\u200b", "").split())
 
 
 def raised(text: str) -> str:
