@@ -84,8 +84,13 @@ SHAPES = {
         ["Site|Ostwick plant", "Built|1987", "Staff|212", "Manager|R. Hale", "Certified|30.11.2025"],
         "Site: Ostwick plant; Built: 1987; Staff: 212; Manager: R. Hale; Certified: 30.11.2025",
     ),
-    "one word over two values of two kinds": (
-        ["Name|Phone", "Kim|02-123-4567", "Desk|1305"], "|Name|Phone|\n|---|---|\n|Kim|02-123-4567|\n|Desk|1305|"
+    "one word, then a number, an address and words with a number": (
+        ["담당|김하늘", "전화|02-555-0142", "메일|desk@example.kr", "주소|중구 1"],
+        "담당: 김하늘; 전화: 02-555-0142; 메일: desk@example.kr; 주소: 중구 1",
+    ),
+    "one word over two values of one kind": (
+        ["Name|Phone", "Kim|02-123-4567", "Lee|02-765-4321"],
+        "|Name|Phone|\n|---|---|\n|Kim|02-123-4567|\n|Lee|02-765-4321|",
     ),
     "words first, and half of the values are words": (
         ["Option|Default", "retries|3", "timeout|30s", "proxy|none"],
