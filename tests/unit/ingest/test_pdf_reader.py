@@ -71,20 +71,21 @@ def both(*draws: Draw) -> Draw:
 
 
 def grid(
-    rows: Sequence[Sequence[str]], y: float = 700, merged: Sequence[Any] = (), rules: str = "GRID", width: Any = 100
-) -> Draw:
+    rows: Sequence[Sequence[str]], y: float = 700, merged: Sequence[Any] = (), rules: str = "GRID", width: Any = 100,
+    x: float = 60, size: float = 10,
+) -> Draw:  # fmt: skip
     """A table; ``merged`` are the ends of cells that reach over several places, ``rules`` may be empty."""
 
     def draw(canvas: Any) -> None:
         from reportlab.lib.colors import black
         from reportlab.platypus import Table
 
-        style = [("FONT", (0, 0), (-1, -1), HANGUL, 10), *(("SPAN", a, b) for a, b in merged)]
+        style = [("FONT", (0, 0), (-1, -1), HANGUL, size), *(("SPAN", a, b) for a, b in merged)]
         table = Table(
             rows, colWidths=width, style=[*style, *([(rules, (0, 0), (-1, -1), 0.7, black)] if rules else [])]
         )
         _, height = table.wrapOn(canvas, 500, 700)
-        table.drawOn(canvas, 60, y - height)
+        table.drawOn(canvas, x, y - height)
 
     return draw
 
@@ -492,6 +493,26 @@ def test_a_bullet_with_indented_lines_is_one(read_one: ReadOne) -> None:
     text = read_one("b.pdf", pdf_of([(72, 700, "To do"), *placed])).text
     assert "- open the valve and" in text
     assert "- close the line" in text
+
+
+@pytest.mark.parametrize("marks", [("①", "②"), ("가.", "나.")])
+def test_items_numbered_as_in_korea_stay_apart(read_one: ReadOne, marks: tuple[str, str]) -> None:
+    first, second = (
+        f"{mark} {said}." for mark, said in zip(marks, ("신분증을 가져온다", "수수료를 낸다"), strict=True)
+    )
+    text = read_one("k.pdf", pdf(lines(first, second, "※ 분실 신고는 안내대로 한다."))).text
+    assert text == f"{first}\n{second}\n- 분실 신고는 안내대로 한다."
+
+
+def test_lines_around_a_table_in_the_middle_stay_around_it_and_are_no_headings(read_one: ReadOne) -> None:
+    page = both(
+        lines("신청서", y=760, size=16), grid(PRICES_KO, y=740, size=9), lines("<표 1> 이용료", "(단위: 원)", y=630),
+        grid(PRICES_KO, y=605, width=60, x=207, size=9), lines("① 신분증", "② 수수료", y=500),
+    )  # fmt: skip
+    text = read_one("m.pdf", pdf(page)).text
+    assert [block.partition("\n")[0] for block in text.split("\n\n")] == [
+        "## 신청서", "|구역|소형|대형|", "<표 1> 이용료 (단위: 원)", "|구역|소형|대형|", "① 신분증"
+    ]  # fmt: skip
 
 
 def test_a_letter_in_front_of_lines_of_prose_is_no_bullet(read_one: ReadOne) -> None:

@@ -62,25 +62,24 @@ def text_of(pages: Sequence[Page]) -> str:
             part.page = part.end = page.number
     running = list(_running(pages))
     found = [part for page in pages for part in page.parts]
-    sizes = Counter[float]()
+    letters = Counter[tuple[float, str]]()
     for piece in (piece for part in found for line in part.lines for piece in line.pieces):
-        sizes[piece.size] += len(piece.text)
-    usual = max(sizes, key=sizes.__getitem__, default=0.0)
+        letters[piece.size, piece.font] += len(piece.text)
+    usual = max(letters, key=letters.__getitem__, default=(0.0, ""))
     flow: list[Part] = []
-    for part in (own for each in found for own in _headings(each, usual)):
+    for part in (own for each in found for own in _headings(each, *usual)):
         if not (flow and _continues(flow[-1], part)):
             flow.append(part)
     return markup.join_blocks(_blocks(sorted([*flow, *running], key=attrgetter("page", "place"))))
 
 
-def _headings(part: Part, usual: float) -> Iterator[Part]:
-    """The part; lines in larger letters than ``usual`` as headings, each of those that the library puts together.
-
-    A sentence in letters as most are is no heading.
-    """
-    size = min((piece.size for line in part.lines for piece in line.pieces), default=0.0)
+def _headings(part: Part, usual: float, font: str) -> Iterator[Part]:
+    """The part; lines in larger letters than ``usual`` as headings, each one. A sentence or the usual font is none."""
+    pieces = [piece for line in part.lines for piece in line.pieces]
+    size = min((piece.size for piece in pieces), default=0.0)
     is_larger = size >= _LARGER * usual > 0
-    if size and not is_larger and part.kind == "heading" and part.text.endswith((".", ",", ";")):
+    is_usual = part.text.endswith((".", ",", ";")) or all(piece.font == font for piece in pieces)
+    if size and not is_larger and part.kind == "heading" and is_usual:
         part.kind, part.prefix = "paragraph", ""
     is_apart = all(below.top - line.top > _APART * size for line, below in pairwise(part.lines))
     may_be = part.kind == "heading" or (part.kind == "paragraph" and is_larger)

@@ -44,6 +44,7 @@ class Piece:
     turn: int = 0
     words: Sequence[Any] = ()
     size: float = 0.0
+    font: str = ""
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -96,7 +97,7 @@ def pieces_of(page: Any) -> list[Piece]:
         text = _along(item.words) if turn % 180 and item.words else _without_signs(item, notes).strip()
         right, bottom = item.x + item.width, item.y + item.height
         place = item.x, right, item.y, bottom
-        pieces.append(Piece(text, key_of(item.text), *place, turn, item.words, item.font_size))
+        pieces.append(Piece(text, key_of(item.text), *place, turn, item.words, item.font_size, item.font_name))
     return _without_line_numbers(pieces)
 
 

@@ -32,7 +32,11 @@ _SAID = 0.9
 _THROUGH = 0.8  # of a block
 _NEAR = 6.0  # points
 _INDENT = 2.0
+_SHARED, _CENTRED = 0.3, 0.1  # of the width
+_MOST_BLOCKS = 500
 _FEWEST_LETTERS = 3  # at the beginnings of lines of a block, to be signs
+_NUMBERS = tuple("①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮"), tuple(f"{letter}." for letter in "가나다라마바사아자차카타파하")
+_NOTE = "※"
 _JAMO = frozenset("ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ")
 
 
@@ -72,7 +76,7 @@ def turn(page: Any) -> int:
 
 def parts(page: Any) -> Iterator[Part]:
     """The page's text, once each: its blocks in reading order, and behind them what stands in none of these."""
-    blocks = [(block, _block_text(block)) for block in page.blocks or () if block.bbox]
+    blocks = [(block, _block_text(block)) for block in _in_order(page)]
     all_pieces = pieces_of(page)
     own, others = _assign(all_pieces, blocks)
     signs = _signs(all_pieces)
@@ -91,6 +95,28 @@ def parts(page: Any) -> Iterator[Part]:
         left = list(run)
         top, bottom = min(piece.top for piece in left), max(piece.bottom for piece in left)
         yield Part("paragraph", "\n".join(piece.text for piece in left), top, bottom)
+
+
+def _in_order(page: Any) -> Iterator[Any]:
+    """The blocks in the library's order, but none in front of one that it stands under, as happens at times."""
+    left = [(block, *_reach(block, page.width)) for block in page.blocks or () if block.bbox]
+    while left:
+        most = len(left) if len(left) < _MOST_BLOCKS else 1
+        free = (n for n in range(most) if not any(_is_under(left[n], other) for other in left))
+        yield left.pop(next(free, 0))[0]
+
+
+def _reach(block: Any, width: float) -> tuple[float, float]:
+    """From where to where a block reaches; over the whole page where it is a table in the middle."""
+    begin, end = block.bbox.x, block.bbox.x + block.bbox.width
+    is_whole = block.kind == "table" and abs(begin + end - width) < _CENTRED * width
+    return (0.0, width) if is_whole else (begin, end)
+
+
+def _is_under(block: tuple[Any, float, float], other: tuple[Any, float, float]) -> bool:
+    (own, begin, end), (above, from_, to) = block, other
+    is_below: bool = above.bbox.y + above.bbox.height / 2 < own.bbox.y
+    return is_below and min(end, to) - max(begin, from_) > _SHARED * min(end - begin, to - from_)
 
 
 def _pairs(left: Part, right: Part) -> Part | None:
@@ -177,7 +203,8 @@ def _prose(block: Any, said: str, lines: Sequence[Line], signs: frozenset[str]) 
     for run in _runs(lines, kind == "list"):
         for n, inner in enumerate([run] if kind == "list" else _around_items(run, signs)):
             if n:
-                kind, prefix, mark = "list", "- ", _sign(inner[0])
+                mark = _sign(inner[0])
+                kind, prefix = "list", "- " if mark else ""
             if inner:
                 text = "\n".join(line.text for line in inner).removeprefix(mark).strip()
                 yield Part(kind, text, inner[0].top, inner[-1].bottom, prefix, inner)
@@ -191,11 +218,25 @@ def _around_items(lines: Sequence[Line], signs: frozenset[str]) -> list[Sequence
     """
     letters = Counter(filter(str.isalnum, map(_sign, lines)))
     signs |= {letter for letter, count in letters.items() if count >= _FEWEST_LETTERS}
-    begins = [n for n, line in enumerate(lines) if _sign(line) in signs]
-    behind = enumerate(lines[begins[0] :], begins[0]) if begins else ()
+    begins = [n for n, line in enumerate(lines) if _sign(line) in signs or (n and _sign(line) == _NOTE)]
+    if numbered := _in_turn(lines):
+        begins = sorted({*numbered, *(n for n in begins if n > numbered[0])})
+    behind = enumerate(lines[begins[0] :], begins[0]) if begins and not numbered else ()
     if not begins or any(n not in begins and line.left < lines[begins[0]].left + _INDENT for n, line in behind):
         return [lines]
     return [lines[: begins[0]], *(lines[n:end] for n, end in zip(begins, [*begins[1:], len(lines)], strict=True))]
+
+
+def _in_turn(lines: Sequence[Line]) -> list[int]:
+    """Which lines begin with the numbers that items have in Korea, from the first one on; two or more, or none."""
+    for order in _NUMBERS:
+        found: list[int] = []
+        for n, line in enumerate(lines):
+            if line.text.split(" ", 1)[0] == next(iter(order[len(found) :]), ""):
+                found.append(n)
+        if len(found) > 1:
+            return found
+    return []
 
 
 def _signs(pieces: Sequence[Piece]) -> frozenset[str]:
@@ -210,7 +251,7 @@ def _sign(line: Line) -> str:
     """A sign alone in front of a line; no digit."""
     words = line.pieces[0].words
     sign = words[0].text if words else ""
-    return sign if len(sign) == 1 and len(line.text) > 1 and not sign.isdecimal() else ""
+    return sign if len(sign) == 1 and len(line.text) > 1 and not sign.isdigit() else ""
 
 
 def _runs(lines: Sequence[Line], is_item: bool) -> Iterator[Sequence[Line]]:
