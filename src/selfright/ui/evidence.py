@@ -1,11 +1,12 @@
 """Passages that an answer was written from: what was kept is marked, what is cited framed and can be jumped to.
 
-A passage is text of a document: it is shown as it is written, with headings, emphasis and code set off, and nothing of
-it can become markup, load or lead elsewhere.
+A passage is text of a document: it is shown as it is written, with headings, emphasis, code and Markdown tables set
+off, and nothing of it can become markup, load or lead elsewhere.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from selfright.schemas import Citation, Evidence
@@ -13,6 +14,10 @@ from selfright.ui.markup import link_out, prose, tag, text
 from selfright.ui.words import Words
 
 MOST_CHARACTERS = 20_000
+_TABLE = re.compile(
+    r"^[ \t]*\|.*\|[ \t]*\n[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$(?:\n[ \t]*\|.*\|[ \t]*$)*", re.MULTILINE
+)
+_BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +92,42 @@ def _passage(turn: str, passage: Evidence, cited: list[Citation], words: Words) 
         most = {"text": passage.text[:MOST_CHARACTERS] + "…", "end": passage.start + MOST_CHARACTERS + 1}
         passage = passage.model_copy(update=most)
     seen: set[int] = set()
-    written = "".join(_piece(turn, piece, seen, words) for piece in pieces(passage, cited))
+    written = "".join(
+        tag("div", tag("table", "".join(_row(turn, row, seen, words) for row in part)), cls="wide")
+        if isinstance(part, list)
+        else _piece(turn, part, seen, words)
+        for part in _tables_apart(passage.text, pieces(passage, cited))
+    )
     shown = tag("div", tag("div", written, cls="passage"), cls="window", tabindex="0", role="region", aria_label=name)
     return tag("details", summary + tag("p", place, cls="quiet") + shown, open=bool(cited))
+
+
+def _tables_apart(said: str, found: Sequence[Piece]) -> Iterator[Piece | list[Piece]]:
+    """The pieces in their order, those of a table as its rows, without the line below its head."""
+    at = 0
+    for table in _TABLE.finditer(said):
+        yield from _within(found, at, table.start())
+        at, rows = table.start(), []
+        for line in table.group().split("\n"):
+            parts = list(_within(found, at, at + len(line)))
+            cited = tuple(dict.fromkeys(n for part in parts for n in part.cited))
+            rows.append(Piece(line.strip()[1:-1], any(part.kept for part in parts), cited))
+            at += len(line) + 1
+        yield [rows[0], *rows[2:]]
+    yield from _within(found, at, len(said))
+
+
+def _within(found: Iterable[Piece], start: int, end: int) -> Iterator[Piece]:
+    at = 0
+    for piece in found:
+        if said := piece.text[max(0, start - at) : max(0, end - at)]:
+            yield replace(piece, text=said)
+        at += len(piece.text)
+
+
+def _row(turn: str, row: Piece, seen: set[int], words: Words) -> str:
+    cells = (replace(row, text=cell.strip().replace("\\|", "|")) for cell in _BETWEEN_CELLS.split(row.text))
+    return tag("tr", "".join(tag("td", _piece(turn, cell, seen, words)) for cell in cells))
 
 
 def _piece(turn: str, piece: Piece, seen: set[int], words: Words) -> str:

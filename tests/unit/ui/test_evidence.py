@@ -1,5 +1,7 @@
 """Passages cut where strips and citations begin and end."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -146,3 +148,24 @@ def test_a_refusal_has_no_list_of_what_is_missing_beside_it() -> None:
     lacking = {**EVALUATION, "missing_info": ["the price"]}
     refusal = reply("No answer. Missing: the price.", abstained=True, evaluation=lacking)
     assert "notice uncovered" not in whole(Turn("?", answer=refusal), "t", "en")
+
+
+TABLE = "Fees:\n\n| season | fee |\n|---|---:|\n| summer | 14 \\| 16 <b> |\n| winter | 9 |\n\nBy night."
+
+
+def test_a_table_is_one_and_its_rows_are_marked() -> None:
+    at = TABLE.index("| winter")
+    markup = section("t", [passage(TABLE, (at, at + 14))], [cited(1, at, at + 14)], WORDS["en"])
+    rows = re.findall(r"<tr>(.*?)</tr>", markup)
+    assert [re.sub(r"<[^>]+>", "", row) for row in rows] == ["seasonfee", "summer14 | 16 &lt;b&gt;", "[1]winter9"]
+    assert ["<mark" in row for row in rows] == [False, False, True]
+    assert "---" not in markup
+    assert markup.index("Fees:") < markup.index("<table") < markup.index("</table>") < markup.index("By night.")
+
+
+@given(st.lists(st.sampled_from(["| a | b |", "|---|---|", "|", "text", "| x", ""]), max_size=9), SPANS)
+def test_no_word_of_a_passage_is_lost_in_a_table(lines: list[str], strips: list[tuple[int, int]]) -> None:
+    said = "\n".join(["begin", *lines, "end"])
+    markup = section("t", [passage(said, *strips)], [], WORDS["en"]).partition('class="passage">')[2]
+    shown = re.sub(r"<[^>]+>", "", markup)
+    assert re.sub(r"[\s|-]", "", shown) == re.sub(r"[\s|-]", "", said)
