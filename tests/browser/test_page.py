@@ -3,12 +3,14 @@
 import re
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.page import Started, Visit, desktop, started, visiting
+from tests.support.service import serving, write_index
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -469,6 +471,22 @@ def test_without_documents_the_chat_leads_to_where_some_are_added(browser: "Brow
         visit.go("Chat")
         visit.page.get_by_text("Ask a question.").wait_for()
         assert not visit.page.get_by_role("link", name="Add documents").count()
+
+
+def test_a_service_that_goes_leaves_the_conversation_on_show(browser: "Browser", tmp_path: Path) -> None:
+    with ExitStack() as service:
+        url = service.enter_context(serving(write_index(tmp_path))).url
+        home = {"SELFRIGHT_HOME": str(tmp_path / "page")}
+        with (
+            started("--service", url, environment=home) as program,
+            desktop(browser, locale="ko-KR") as context,
+            visiting(context, program.url) as visit,
+        ):
+            visit.ask("How often is the lamp changed?").locator("a.cite").first.wait_for()
+            service.close()
+            assert "서비스가 응답하지 않습니다" in visit.ask("And who changes it?").inner_text()
+            assert visit.answer(0).locator("a.cite").first.is_visible()
+            assert "ConnectError" not in visit.page.inner_text("body")
 
 
 def test_a_signal_ends_service_and_page(tmp_path: Path) -> None:

@@ -106,18 +106,20 @@ _MODEL_ALONE = "llm"  # the preset that is a mode
 def show_chat(documents: StreamlitPage | None = None) -> None:
     """The chat, with its settings and the other conversations beside it; ``documents`` is where to add some."""
     mind = memory()
-    known = who(mind)
+    reached = who(mind)
+    known = reached or mind.last  # what was said stays on show while the service is gone
     if known is None:
         return
     client, words = service(mind), mind.words
     options = _choices(mind, known)
-    with st.sidebar:
-        show_sessions(mind, client)
+    if reached:
+        with st.sidebar:
+            show_sessions(mind, client)
     st.title("Selfright", anchor=False)
     st.caption(words["tagline"])
     typed = st.chat_input(words["ask_here"], max_chars=MOST_QUESTION, submit_mode="stop")
     question, mind.pending = (typed or mind.pending).strip(), ""
-    if not mind.turns and not question:
+    if reached and not mind.turns and not question:
         _invite(mind, client, documents)
     for place, turn in enumerate(mind.turns):
         name = f"turn-{place}"

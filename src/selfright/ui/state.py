@@ -108,7 +108,7 @@ class Memory:
     """What a tab has in mind: the language, the conversation on show, and what to say once after a rerun.
 
     ``pending`` is a question that a button asks, ``deleting`` the document whose deletion is to be confirmed, ``go_to``
-    where to scroll, ``known`` who one is in this run.
+    where to scroll, ``known`` who one is in this run, ``last`` who one was when the service last said so.
     """
 
     language: Language = "en"
@@ -123,6 +123,7 @@ class Memory:
     go_to: str = ""
     gone_to: int = 0
     known: WhoReply | None = None
+    last: WhoReply | None = None
 
     @property
     def words(self) -> Words:
@@ -170,9 +171,11 @@ def who(mind: Memory) -> WhoReply | None:
         known, mind.known = mind.known, None
         return known
     try:
-        return service(mind).me()
+        mind.last = service(mind).me()
+        return mind.last
     except ServiceError as error:
         if error.status == 401:
+            mind.last = None
             _ask_for_key(mind, error)
         else:
             st.error(plain(error_text(error, mind)))
@@ -183,8 +186,8 @@ def keeps_profiles(mind: Memory) -> bool:
     """Whether a pack says what can be remembered of people; what is wrong otherwise ``who`` will tell."""
     mind.known = None
     with suppress(ServiceError):
-        mind.known = service(mind).me()
-    return mind.known is not None and mind.known.profiles
+        mind.known = mind.last = service(mind).me()
+    return mind.last is not None and mind.last.profiles
 
 
 def _ask_for_key(mind: Memory, error: ServiceError) -> None:

@@ -72,7 +72,7 @@ class Client:
                 yield event
                 if isinstance(event, answers.DoneEvent):
                     return
-        raise ServiceUnreachable("the stream broke off before the answer was complete; ask again")
+        raise ServiceUnreachable("the stream broke off before the answer was complete; ask again", code="broken_off")
 
     def documents(self, after: str = "", limit: int = 100, named: str = "") -> answers.DocumentsReply:
         """A page of the documents; with ``named`` of those that have it in their title or id."""
@@ -229,5 +229,6 @@ def _reachable() -> Generator[None, None, None]:
         yield
     except httpx.TransportError as error:
         raise ServiceUnreachable(
-            f"the service did not answer ({type(error).__name__}); check its address, and that it runs"
+            f"the service did not answer ({type(error).__name__}); check its address, and that it runs",
+            code="unreachable",
         ) from error
