@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selfright.flow.state import texts_in
 from selfright.schemas import NodeOutcome
 from selfright.ui.answers import link_citations, weakness, whole
 from selfright.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
@@ -84,6 +85,13 @@ def test_marks_of_an_answer_are_said_in_words() -> None:
     abstained = whole(Turn("?", answer=reply("x", abstained=True), evidence=[passage("abc")]), "t", "ko")
     assert WORDS["ko"]["abstained_more"] in abstained
     assert WORDS["ko"]["nearest"] in abstained
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_that_a_model_was_missing_is_said_once(language: Language) -> None:
+    notes = [texts_in(language)["notes"]["degraded"], "another"]
+    markup = whole(Turn("?", answer=reply("x", degraded=True, notes=notes)), "t", language)
+    assert (markup.casefold().count(notes[0]), markup.count(notes[1])) == (1, 1)
 
 
 def test_a_refusal_lists_the_nearest_passages_without_speaking_of_citations() -> None:
