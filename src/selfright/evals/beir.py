@@ -19,7 +19,7 @@ from selfright.api.selfright import Selfright
 from selfright.domain.errors import IncompatibleIndex, InputError
 from selfright.evals.reading import Filled, Identifier, choose, file_sha256, read_rows, refuse_bad
 from selfright.evals.results import DataSet
-from selfright.settings import Settings, load_settings
+from selfright.settings import load_settings
 
 if TYPE_CHECKING:
     from selfright.ingest.pipeline import Progress
@@ -119,7 +119,7 @@ def corpus_index(corpus: Path, values: Mapping[str, Any], progress: "Progress | 
     """
     settings = load_settings(values)
     digest = hashlib.sha256(f"{file_sha256([corpus])} {settings.embedder} {corpus.name}".encode()).hexdigest()
-    place = folder(settings) / f"corpus-{digest[:24]}"
+    place = settings.home / "evaluations" / "indexes" / f"corpus-{digest[:24]}"
     done = place.with_name(place.name + _DONE)
     selfright = Selfright.open(**{**values, "index": place})
     if not done.exists():
@@ -136,11 +136,6 @@ def corpus_index(corpus: Path, values: Mapping[str, Any], progress: "Progress | 
     done.touch()  # also says when it was used last
     _forget_oldest(place.parent)
     return selfright
-
-
-def folder(settings: Settings) -> Path:
-    """Where the indexes lie."""
-    return settings.home / "evaluations" / "indexes"
 
 
 def _forget_oldest(place: Path) -> None:

@@ -18,7 +18,7 @@ from selfright.evals.measures import STANDARD, Metric
 from selfright.evals.reading import Question, QuestionSet
 from selfright.evals.results import IndexFacts, Kind, Row, RunResult, Study, adapter
 from selfright.evals.systems import System
-from selfright.evals.worker import ask_row, lost_row, task_of
+from selfright.evals.worker import TASK, ask_row, lost_row
 from selfright.evals.writing import Key, RowLog, open_rows
 from selfright.processes import Workers, usable_cpus
 from selfright.settings import Settings
@@ -111,7 +111,8 @@ class _Evaluation:
         setup = {"values": plain, "judge": self._plan.judge}
         patience = _PATIENCE * max(flags["deadline_s"] for flags in self._flags.values()) + 60
         with Workers("selfright.evals.worker:serve", setup, workers, patience) as pool:
-            for task, answer in zip(tasks, pool.map(task_of(*task) for task in tasks), strict=True):
+            sent = (TASK.dump_python(task, mode="json") for task in tasks)
+            for task, answer in zip(tasks, pool.map(sent), strict=True):
                 match answer:
                     case None:
                         yield lost_row(task[1])

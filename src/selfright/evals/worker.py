@@ -12,6 +12,8 @@ from dataclasses import asdict, fields, replace
 from itertools import chain, repeat
 from typing import IO, Any
 
+from pydantic import TypeAdapter
+
 from selfright.api.selfright import Selfright
 from selfright.domain.answers import Iteration
 from selfright.domain.errors import SelfrightError, StoreError, UsageError
@@ -118,6 +120,8 @@ def _pass(iteration: Iteration, seen: WatchedPass | None, before: WatchedPass | 
     )
 
 
+TASK = TypeAdapter(tuple[System, Question])
+"""What a worker is sent."""
 log = logging.getLogger(__name__)
 
 
@@ -127,22 +131,12 @@ def serve(answers: IO[bytes]) -> None:
     selfright = Selfright.open(**setup["values"])
     while (task := receive(sys.stdin.buffer)) is not None:
         try:
-            answer = adapter(Row).dump_python(ask_row(selfright, *read_task(task), setup["judge"]), mode="json")
+            row = ask_row(selfright, *TASK.validate_python(task), setup["judge"])
+            answer = adapter(Row).dump_python(row, mode="json")
         except SelfrightError as error:
             answer = {"failed": str(error)}
         with suppress(BrokenPipeError):
             send(answers, answer)
-
-
-def task_of(system: System, question: Question) -> Any:
-    """What a worker is sent."""
-    return adapter(tuple[System, Question]).dump_python((system, question), mode="json")
-
-
-def read_task(task: Any) -> tuple[System, Question]:
-    """What a worker makes of it."""
-    found: tuple[System, Question] = adapter(tuple[System, Question]).validate_python(task)
-    return found
 
 
 def lost_row(question: Question) -> Row:

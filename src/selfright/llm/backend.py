@@ -130,8 +130,6 @@ class ReplyAssembler:
 class MessageReading(ReplyAssembler):
     """Of LangChain's messages."""
 
-    __slots__ = ()
-
     def add(self, message: "BaseMessage") -> str:
         """Takes the next piece in and gives its text."""
         text = text_of(message.content)
@@ -144,8 +142,6 @@ class MessageReading(ReplyAssembler):
 
 class CompletionReading(ReplyAssembler):
     """Of OpenAI's chat completions: whole, or the chunks of a stream."""
-
-    __slots__ = ()
 
     def whole(self, reply: object) -> None:
         """Takes in a whole reply. Raises ``NoReplyError`` when it is none."""

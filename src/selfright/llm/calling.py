@@ -76,7 +76,8 @@ class TurnModel:
             kind, first = _kind(error, request), not self.meter.degraded
             self.meter.degraded = self.meter.degraded or not isinstance(error, ReplyUnusable)
             self.meter.trouble(kind)
-            if _is_setting(error) or (first and kind == _UNREACHABLE):
+            is_setting = isinstance(error, ModelRejected) and error.status in _WRONG_SETTING
+            if is_setting or (first and kind == _UNREACHABLE):
                 log.error("%s", error)
             raise
 
@@ -264,10 +265,6 @@ def _object(schema: Mapping[str, Any], raw: RawReply) -> dict[str, Any]:
 
 def _unusable(raw: RawReply, why: str) -> ReplyUnusable:
     return CutOffError(f"{why}, with a higher max_tokens") if raw.finish is Finish.LENGTH else ReplyUnusable(why)
-
-
-def _is_setting(error: Exception) -> bool:
-    return isinstance(error, ModelRejected) and error.status in _WRONG_SETTING
 
 
 def _kind(error: ModelUnavailable | ModelRejected | ReplyUnusable, request: ChatRequest) -> str:

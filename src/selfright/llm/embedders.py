@@ -84,10 +84,6 @@ class LangChainEmbedder:
                 f"{self.name} should have embedded text, but failed with {type(error).__name__}; "
                 "check the model's name, its key and the connection"
             ) from error
-        return self._check_rows(rows, count)
-
-    def _check_rows(self, rows: object, count: int) -> "NDArray[np.float32]":
-        """Rows of length one, or ``EmbeddingFailed``."""
         try:
             matrix = np.asarray(rows, dtype=np.float64)
         except (TypeError, ValueError) as error:

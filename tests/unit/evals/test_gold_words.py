@@ -11,7 +11,7 @@ from selfright.evals.measures import STANDARD
 from selfright.evals.reading import Question
 from selfright.evals.systems import System
 from selfright.evals.words import gold_in
-from selfright.evals.worker import read_task, task_of
+from selfright.evals.worker import TASK
 from tests.support.studies import sample, turn
 
 
@@ -41,4 +41,4 @@ def test_a_pattern_that_would_go_on_for_ever_is_ended_and_said(monkeypatch: pyte
 def test_questions_are_sent_to_workers() -> None:
     question = Question("q", "How long?", patterns=("27일",), history=(Message("user", "hello"),))
     system = System("basic", "basic")
-    assert read_task(task_of(system, question)) == (system, question)
+    assert TASK.validate_python(TASK.dump_python((system, question), mode="json")) == (system, question)
