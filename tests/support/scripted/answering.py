@@ -94,7 +94,7 @@ class Answering:
     def _meant(self, reply: Plain, request: Request) -> Said:
         """What a sound answer would say, also where a fault will spoil it."""
         if isinstance(reply, Fault):
-            return said(request, self.script.default(request) if reply.reply is None else reply.reply)
+            return said(request, self.script.default(request))
         if isinstance(reply, Said):
             return reply
         if isinstance(reply, str | Mapping):

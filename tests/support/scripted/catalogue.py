@@ -30,47 +30,41 @@ class Says(Fault):
 class Refuses(Fault):
     """The refusal field is set, the content is null."""
 
-    text: str = "I am sorry, but I cannot help with that."
-
     async def play(self, wire: Wire) -> None:
-        await answer(Said(refusal=self.text), wire)
+        await answer(Said(refusal="I am sorry, but I cannot help with that."), wire)
 
 
 @dataclass(frozen=True)
 class Cut(Fault):
-    """The token limit ends the answer after a ``share`` of it."""
-
-    share: float = 0.5
+    """The token limit ends the answer after half of it."""
 
     async def play(self, wire: Wire) -> None:
-        await answer(replies.shortened(wire.said, self.share), wire)
+        half = wire.said.written[: len(wire.said.written) // 2]
+        await answer(replace(wire.said, text=half, finish="length"), wire)
 
 
 @dataclass(frozen=True)
 class Thinks(Fault):
     """Thinks aloud before the answer; with ``closed=False`` it never stops thinking."""
 
-    text: str = 'Let me see. The answer could be {"grounding": 1.0}, but I am not sure.'
     closed: bool = True
 
     async def play(self, wire: Wire) -> None:
-        thought = f"<think>{self.text}</think>\n" if self.closed else f"<think>{self.text}\n"
-        await answer(Said(thought + wire.said.written, finish="stop"), wire)
+        thought = '<think>Let me see. The answer could be {"grounding": 1.0}, but I am not sure.'
+        end = "</think>\n" if self.closed else "\n"
+        await answer(Said(thought + end + wire.said.written, finish="stop"), wire)
 
 
 @dataclass(frozen=True)
 class BrokenPiece(Fault):
     """A piece of the stream, or the body, is cut-off JSON inside sound framing."""
 
-    after: int = 2
-
     async def play(self, wire: Wire) -> None:
         if not wire.request.stream:
             body = as_sent(wire.said, wire)
             return await wire.respond(200, body[: len(body) // 2])
-        events = streamed(wire.said, wire)
-        broken = events[self.after][: len(events[self.after]) // 2] + b"\n\n" if self.after < len(events) else b""
-        return await wire.stream([*events[: self.after], broken, *events[self.after + 1 :]])
+        first, second, third, *rest = streamed(wire.said, wire)
+        return await wire.stream([first, second, third[: len(third) // 2] + b"\n\n", *rest])
 
 
 @dataclass(frozen=True)
@@ -101,13 +95,11 @@ class NoDone(Fault):
 
 @dataclass(frozen=True)
 class NoFinish(Fault):
-    """The stream stops after so many pieces, with its framing whole: no finish reason, no ``[DONE]``."""
-
-    after: int = 2
+    """The stream stops after two pieces, with its framing whole: no finish reason, no ``[DONE]``."""
 
     async def play(self, wire: Wire) -> None:
         if wire.request.stream:
-            return await wire.stream(streamed(wire.said, wire)[: self.after])
+            return await wire.stream(streamed(wire.said, wire)[:2])
         body = replies.completion(wire.request, wire.said)
         body["choices"][0]["finish_reason"] = None
         return await wire.respond(200, body)

@@ -1,13 +1,12 @@
 """Faults of the way between a client and a model: statuses, stalls, resets, answers cut off, wrapped or mislabelled.
 
 A fault is used as the reply of a rule. It plays for whole and for streamed answers; where it spoils an answer that
-was begun, that answer is its ``reply``, or else what the server's fake model says.
+was begun, that answer is what the server's fake model says.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from tests.support.scripted import http, replies
 from tests.support.scripted.http import EVENTS, Wire
@@ -29,8 +28,6 @@ async def answer(said: Said, wire: Wire) -> None:
 class Fault:
     """Plays something that goes wrong. ``harmless``: the whole reply is there, so a client may still accept it."""
 
-    _: KW_ONLY
-    reply: str | Mapping[str, Any] | None = None
     harmless: ClassVar[bool] = False
 
     async def play(self, wire: Wire) -> None:
@@ -65,19 +62,15 @@ class Stall(Fault):
 
 @dataclass(frozen=True)
 class Slow(Fault):
-    """The right answer, ``size`` bytes at a time with ``pause_s`` seconds between."""
+    """The right answer, a few bytes at a time."""
 
-    pause_s: float = 0.02
-    size: int = 64
     harmless: ClassVar[bool] = True
 
     async def play(self, wire: Wire) -> None:
         body = as_sent(wire.said, wire)
         kind = EVENTS if wire.request.stream else "application/json"
-        wire.pace_s = self.pause_s
-        await wire.stream(
-            (body[start : start + self.size] for start in range(0, len(body), self.size)), content_type=kind
-        )
+        wire.pace_s = 0.02
+        await wire.stream((body[start : start + 64] for start in range(0, len(body), 64)), content_type=kind)
 
 
 @dataclass(frozen=True)
@@ -95,10 +88,8 @@ class Reset(Fault):
 class Truncated(Fault):
     """Closes the connection in an orderly way, but before the answer is complete."""
 
-    after: int = 2
-
     async def play(self, wire: Wire) -> None:
-        await _begin(wire, self.after)
+        await _begin(wire, 2)
         wire.close()
 
 
@@ -120,16 +111,15 @@ class NotJson(Fault):
 
 @dataclass(frozen=True)
 class WrongType(Fault):
-    """The right body under a wrong content type."""
+    """The right body, called plain text."""
 
-    content_type: str = "text/plain"
     harmless: ClassVar[bool] = True
 
     async def play(self, wire: Wire) -> None:
         if wire.request.stream:
-            await wire.stream(streamed(wire.said, wire), content_type=self.content_type)
+            await wire.stream(streamed(wire.said, wire), content_type="text/plain")
         else:
-            await wire.respond(200, as_sent(wire.said, wire), content_type=self.content_type)
+            await wire.respond(200, as_sent(wire.said, wire), content_type="text/plain")
 
 
 @dataclass(frozen=True)
@@ -142,14 +132,12 @@ class GzipGarbage(Fault):
 
 @dataclass(frozen=True)
 class ErrorInside(Fault):
-    """200, then an error object: in the stream after so many pieces, or as the whole body."""
-
-    after: int = 2
+    """200, then an error object: in the stream after two pieces, or as the whole body."""
 
     async def play(self, wire: Wire) -> None:
         body = replies.error(500, "the model ran out of memory while it answered")
         if wire.request.stream:
-            await wire.stream([*streamed(wire.said, wire)[: self.after], http.event(body)])
+            await wire.stream([*streamed(wire.said, wire)[:2], http.event(body)])
         else:
             await wire.respond(200, body)
 

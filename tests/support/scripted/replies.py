@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tests.support.scripted.requests import Request
@@ -78,12 +78,6 @@ def error(status: int, message: str, *, code: str | None = None, param: str | No
     """OpenAI's form of an error."""
     kind = _ERROR_TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
-
-
-def shortened(reply: Said, share: float) -> Said:
-    """The first ``share`` of what was written, ended by the token limit."""
-    size = int(len(reply.written) * share)
-    return replace(reply, text=reply.written[:size], finish="length")
 
 
 def _deltas(reply: Said) -> Iterator[dict[str, Any]]:
