@@ -243,7 +243,10 @@ async def test_only_the_same_question_is_gone_on_with(sessions: Sessions, questi
     await sessions.suspend(handle)
     other = await sessions.begin("u", "s", question, preset)
     assert not other.resumable
-    assert (other.turn.question, other.turn.preset) == (question, preset)
+    assert (other.turn.number, other.turn.question, other.turn.preset) == (0, question, preset)
+    assert await sessions.checkpointer.aget_tuple(config) is None
+    await sessions.suspend(other)
+    assert (await sessions.conversation("u", "s")).unfinished == other.turn
 
 
 async def test_sessions_of_others_are_not_seen(sessions: Sessions) -> None:

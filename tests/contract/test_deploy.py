@@ -1,13 +1,11 @@
 """What the image and its composition promise: no root, nothing writable but the data, a healthcheck, no secrets."""
 
-import http.server
 import importlib
 import json
 import re
 import shlex
 import subprocess
 import sys
-import threading
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -19,6 +17,7 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
 from selfright.cli.main import cli
+from tests.support.web_servers import Answer, serving, site
 
 yaml: Any = importlib.import_module("yaml")  # it comes without types
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,26 +101,15 @@ def test_what_is_installed_are_extras_of_ours_at_one_locked_version_each() -> No
     assert not [name for name, times in meant.items() if times > 1]
 
 
-class Healthy(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send_response(200 if self.path == "/healthz" else 404)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing."""
-
-
 def test_the_healthcheck_tells_a_service_from_none() -> None:
     said = one("HEALTHCHECK")
     command = json.loads(said[said.index("[") :])
     assert command[0] == "python"
     assert str(PORT) == one("EXPOSE") == json.loads(one("CMD"))[-1]
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Healthy) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        run = [sys.executable, *(part.replace(str(PORT), str(server.server_port)) for part in command[1:])]
+    with serving(site({"/healthz": Answer()})) as server:
+        run = [sys.executable, *(part.replace(str(PORT), str(server.port)) for part in command[1:])]
         assert run[1:] != command[1:]
         assert subprocess.run(run, check=False, capture_output=True).returncode == 0
-        server.shutdown()
     assert subprocess.run(run, check=False, capture_output=True).returncode != 0
 
 

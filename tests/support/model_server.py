@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.support.web_servers import running
+
 
 @dataclass
 class Said:
@@ -106,13 +108,8 @@ def serving(*replies: Said | Callable[[Asked], Said]) -> Iterator[ModelServer]:
 
     with Server(("127.0.0.1", 0), Handler) as listening:
         server = ModelServer(f"http://127.0.0.1:{listening.server_address[1]}")
-        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
+        with running(listening):
             yield server
-        finally:
-            listening.shutdown()
-            thread.join()
 
 
 def completion(content: str | None = "hello", finish: str | None = "stop", **message: Any) -> dict[str, Any]:

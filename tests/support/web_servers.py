@@ -134,13 +134,19 @@ def serving(handler: Handler, address: str = "127.0.0.1", tls: ssl.SSLContext | 
             listening.socket = tls.wrap_socket(listening.socket, server_side=True)
         host = f"[{address}]" if ":" in address else address
         server = WebServer(host, listening.server_address[1], "https" if tls else "http")
-        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
+        with running(listening):
             yield server
-        finally:
-            listening.shutdown()
-            thread.join()
+
+
+@contextmanager
+def running(listening: ThreadingHTTPServer) -> Iterator[None]:
+    thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        listening.shutdown()
+        thread.join()
 
 
 ROWS = (

@@ -108,18 +108,6 @@ def test_a_killed_turn_goes_on_at_its_unfinished_node(killed: Killed, tmp_path: 
     assert (done.unfinished, done.turns, [m.content for m in done.messages]) == (None, 1, ["질문?", "답"])
 
 
-async def test_who_goes_on_with_something_else_gets_a_new_turn(killed: Killed, tmp_path: Path) -> None:
-    sessions = await open_sessions(killed.copy(tmp_path)[0])
-    handle = await sessions.begin("u", "s", "something else?")
-    assert handle.turn.number == 0
-    assert await sessions.checkpointer.aget_tuple({"configurable": {"thread_id": handle.thread_id}}) is None
-    await sessions.suspend(handle)
-    unfinished = (await sessions.conversation("u", "s")).unfinished
-    assert unfinished is not None
-    assert unfinished.question == "something else?"
-    await sessions.close()
-
-
 def test_a_running_turn_keeps_other_processes_out_and_is_not_called_unfinished(killed: Killed) -> None:
     assert killed.kept_out
     assert not killed.seen_unfinished

@@ -143,13 +143,6 @@ def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
 
 
-def test_what_was_said_survives_the_end_of_the_process(tmp_path: Path) -> None:
-    store = opened(tmp_path)
-    remember(store, Slot("age", "60"))
-    run(store.close())
-    assert run(opened(tmp_path).profile("ana")).values("age") == ("60",)
-
-
 def test_without_a_folder_to_write_to_it_keeps_in_memory_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file where the folder should be")
     store = RowProfiles.in_file(tmp_path / "home" / "profiles.sqlite", KINDS)

@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
@@ -25,6 +23,7 @@ from selfright.telemetry.recording import Recorder
 from selfright.telemetry.spans import Spans
 from selfright.telemetry.taps import PortCall, Tap, through
 from tests.support.traces import SAID, answer
+from tests.support.web_servers import Answer, serving
 
 FOUND = Retrieval((Hit(Passage(SAID, SAID, SAID, SAID, 0, 9), 0.5),))
 REQUEST = ChatRequest(Job.EVALUATE, SAID, SAID, 0.3, 512, {"title": "x"})
@@ -194,56 +193,21 @@ def test_a_recorder_behind_it_still_records(provider: TracerProvider) -> None:
     assert len(recorder.lines) == len(CALLS)
 
 
-class Receiver(HTTPServer):
-    """Speaks OTLP over HTTP as a collector does."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.requests: list[tuple[str, ExportTraceServiceRequest]] = []
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        import gzip
-
-        body = self.rfile.read(int(self.headers["content-length"]))
-        if self.headers.get("content-encoding") == "gzip":
-            body = gzip.decompress(body)
-        request = ExportTraceServiceRequest()
-        request.ParseFromString(body)
-        assert isinstance(self.server, Receiver)
-        self.server.requests.append((self.path, request))
-        self.send_response(200)
-        self.send_header("content-length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
-
-
-def test_spans_go_by_otlp_to_where_the_environment_says(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{receiver.server_port}")
+def test_spans_go_by_otlp_to_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(otel, "get_tracer_provider", otel.ProxyTracerProvider)  # nobody has set OpenTelemetry up
-    spans = Spans.open()
-    asyncio.run(run_turn(spans))
-    spans.close()
-    assert {path for path, _ in receiver.requests} == {"/v1/traces"}
-    groups = [group for _, request in receiver.requests for group in request.resource_spans]
+    with serving(lambda _: Answer()) as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        spans = Spans.open()
+        asyncio.run(run_turn(spans))
+        spans.close()
+    assert set(collector.paths) == {"/v1/traces"}
+    requests = [ExportTraceServiceRequest.FromString(asked.body) for asked in collector.asked]
+    groups = [group for request in requests for group in request.resource_spans]
     names = {span.name for group in groups for scope in group.scope_spans for span in scope.spans}
     assert names >= {"invoke_agent selfright", "retrieve", "chat m"}
     services = {a.value.string_value for group in groups for a in group.resource.attributes if a.key == "service.name"}
     assert services == {"selfright"}
-    assert all(SAID not in str(request) for _, request in receiver.requests)
+    assert all(SAID not in str(request) for request in requests)
 
 
 def test_a_collector_that_is_not_there_holds_nobody_up_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
