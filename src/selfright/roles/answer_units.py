@@ -37,7 +37,7 @@ class AnswerUnit:
 
     ``lead`` introduces it (a list's lead-in sentence, ``lead_start`` its position); items and rows of one list or
     table share ``group``, which is its position in the document (-1 for sentences). ``before`` is the sentence
-    that stands before it in the same paragraph; ``under``, of all pieces without one, the heading of their section.
+    that stands before it in the same paragraph; ``under``, of all units without one, the heading of their section.
     ``leads``: it is a line that introduces the list right below it.
     """
 
@@ -55,29 +55,29 @@ class AnswerUnit:
 
 
 def answer_units(strips: Iterable[Strip]) -> list[AnswerUnit]:
-    """The pieces of all strips, in their order; what overlapping strips share is taken once. At most 400."""
+    """The units of all strips, in their order; what overlapping strips share is taken once. At most 400."""
     seen: set[tuple[str, int, int]] = set()
     texts: set[str] = set()
     found: list[AnswerUnit] = []
     for strip in strips:
-        for piece in _pieces_of(strip):
-            place = (strip.passage.document_id, piece.start, piece.end)
-            key = piece.text.casefold()
-            if place in seen or (key in texts and piece.kind == "sentence") or len(found) >= _MOST:
+        for unit in _units_of(strip):
+            place = (strip.passage.document_id, unit.start, unit.end)
+            key = unit.text.casefold()
+            if place in seen or (key in texts and unit.kind == "sentence") or len(found) >= _MOST:
                 continue
             seen.add(place)
             texts.add(key)
-            found.append(piece)
+            found.append(unit)
     return found
 
 
 @lru_cache(maxsize=256)
-def _pieces_of(strip: Strip) -> tuple[AnswerUnit, ...]:
+def _units_of(strip: Strip) -> tuple[AnswerUnit, ...]:
     """Several roles of a turn read the same strips."""
-    return tuple(_pieces(strip))
+    return tuple(_units(strip))
 
 
-def _pieces(strip: Strip) -> Iterator[AnswerUnit]:
+def _units(strip: Strip) -> Iterator[AnswerUnit]:
     passage = strip.passage
     start, end = strip.start - passage.start, strip.end - passage.start
     lead: AnswerUnit | None = None
@@ -90,12 +90,12 @@ def _pieces(strip: Strip) -> Iterator[AnswerUnit]:
         elif asks and _answers_whole(visible(passage), block, following):
             mark = _ANSWER_MARK.match(visible(passage), block.start, block.end)
             if block.end > start and block.start < end:
-                yield replace(_piece(strip, mark.end() if mark else block.start, block.end, "sentence"), under=under)
+                yield replace(_unit(strip, mark.end() if mark else block.start, block.end, "sentence"), under=under)
         elif block.kind == "paragraph":
             lead = yield from _sentences(strip, block, start, end, under, leads_in(visible(passage), block, following))
         elif block.end > start and block.start < end:
             inside = Block(block.kind, max(block.start, start), min(block.end, end))
-            found = [replace(piece, under=under) for piece in _READERS[block.kind](strip, block, inside, lead)]
+            found = [replace(unit, under=under) for unit in _READERS[block.kind](strip, block, inside, lead)]
             # The last item of a list introduces the code that stands in it.
             before_code = block.kind == "list" and following is not None and following.kind == "code"
             leads = before_code and found and LEAD_IN.search(visible(passage)[inside.start : inside.end])
@@ -118,19 +118,19 @@ def _sentences(
     text = visible(strip.passage)
     before: AnswerUnit | None = None
     for first, last in sentence_spans(text, block.start, block.end):
-        piece = _piece(strip, first, min(last, first + _LONGEST), "sentence", before=before)
-        piece = piece if before else replace(piece, under=under)
-        before = piece
-        if piece.text and last > start and first < end and not LEAD_IN.search(text[first:last]):
-            yield replace(piece, leads=True) if leads and last == block.end else piece
+        unit = _unit(strip, first, min(last, first + _LONGEST), "sentence", before=before)
+        unit = unit if before else replace(unit, under=under)
+        before = unit
+        if unit.text and last > start and first < end and not LEAD_IN.search(text[first:last]):
+            yield replace(unit, leads=True) if leads and last == block.end else unit
     return before if leads else None
 
 
 def _items(strip: Strip, block: Block, inside: Block, lead: AnswerUnit | None) -> Iterator[AnswerUnit]:
     for first, last in list_entries(visible(strip.passage), inside):
-        piece = _piece(strip, first, min(last, first + _LONGEST), "item", lead=lead, group=block.start)
-        if piece.text:
-            yield piece
+        unit = _unit(strip, first, min(last, first + _LONGEST), "item", lead=lead, group=block.start)
+        if unit.text:
+            yield unit
 
 
 def _rows(strip: Strip, block: Block, inside: Block, lead: AnswerUnit | None) -> Iterator[AnswerUnit]:
@@ -141,19 +141,19 @@ def _rows(strip: Strip, block: Block, inside: Block, lead: AnswerUnit | None) ->
     for first, last in lines[2 if ruled else 0 :]:
         shown = _row(names, _cells(text[first : min(last, first + _LONGEST)]))
         if shown and last > inside.start and first < inside.end:
-            yield _piece(strip, first, last, "row", shown=shown, lead=lead, group=block.start)
+            yield _unit(strip, first, last, "row", shown=shown, lead=lead, group=block.start)
 
 
 def _code(strip: Strip, block: Block, _: Block, lead: AnswerUnit | None) -> Iterator[AnswerUnit]:
     shown = visible(strip.passage)[block.start : block.end]
     if len(shown) <= _LONGEST:
-        yield _piece(strip, block.start, block.end, "code", shown=shown, lead=lead, group=block.start)
+        yield _unit(strip, block.start, block.end, "code", shown=shown, lead=lead, group=block.start)
 
 
 _READERS = {"list": _items, "table": _rows, "code": _code}
 
 
-def _piece(
+def _unit(
     strip: Strip,
     first: int,
     last: int,

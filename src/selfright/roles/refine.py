@@ -65,16 +65,16 @@ class OfflineRefiner:
         """All strips of the passages that may be relevant, with what speaks for them."""
         order = _rank_passages(hits, grading)
         relevant = [(passage, p) for passage, p in order if p is None or p >= IRRELEVANT] or order
-        pieces = units_for(question, [Strip(p, p.start, p.end, p.text, 1.0) for p, _ in relevant])
-        judged = self._scorer.judge_parts(question, pieces, hits)
+        units = units_for(question, [Strip(p, p.start, p.end, p.text, 1.0) for p, _ in relevant])
+        judged = self._scorer.judge_parts(question, units, hits)
         best = [max((one.score for one in of_part), default=0.0) for of_part in judged]
         fits = not self._scorer.goes_by_words or any(one.coverage for one in judged[0])
         found = []
         for passage, p in relevant:
-            own = [n for n, piece in enumerate(pieces) if piece.strip.passage.id == passage.id]
+            own = [n for n, unit in enumerate(units) if unit.strip.passage.id == passage.id]
             for start, end in strip_spans(passage.text):
                 first, last = passage.start + start, passage.start + end
-                said = [n for n in own if first <= pieces[n].start < last]
+                said = [n for n in own if first <= units[n].start < last]
                 scores = [max((of_part[n].score for n in said), default=-math.inf) for of_part in judged]
                 worth = math.exp(scores[0] - best[0]) * (1.0 if p is None else p)
                 strip = Strip(passage, first, last, passage.text[start:end], worth)

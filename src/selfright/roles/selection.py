@@ -1,6 +1,6 @@
-"""How directly each piece of the evidence answers: a linear model over what was read, meant and said.
+"""How directly each unit of the evidence answers: a linear model over what was read, meant and said.
 
-The weights (``selection.json``) are fitted by ``training/fit_judges.py``, which asks of them that, among all pieces of
+The weights (``selection.json``) are fitted by ``training/fit_judges.py``, which asks of them that, among all units of
 the evidence, the one that holds the answer comes first. Scores are log-odds: comparable within one question.
 """
 
@@ -22,12 +22,12 @@ from selfright.roles.reading import EDGE, QuestionFeatures, Reading, read_pairs,
 from selfright.roles.similarity import SentenceSimilarity
 
 SIGNALS = (
-    "coverage",  # idf share of the question's terms in the piece
-    "in_context",  # … in the piece, its lead-in, its headings and the piece before it
+    "coverage",  # idf share of the question's terms in the unit
+    "in_context",  # … in the unit, its lead-in, its headings and the unit before it
     "place",  # 1 in what the search brought first, 1/2 in the second …
     "pointing",  # the chance that the passage's answer stands in it, by the network; 0 when it was not read
-    "alone",  # log-odds, over ten, that the piece answers by itself, under its title
-    "meaning",  # the cosine of question and piece
+    "alone",  # log-odds, over ten, that the unit answers by itself, under its title
+    "meaning",  # the cosine of question and unit
     "passage",  # … of question and passage, as far as it is behind the best
 )
 _READ, _MEANT = ("pointing", "alone"), ("meaning", "passage")
@@ -39,22 +39,22 @@ VARIANTS = {
 }
 """The signals that count, by what is known: words alone, what the network reads, cosines, or both.
 
-Two more were weighed and left out, each field set held out in turn (first piece right, mean of four sets: 0.457 with
+Two more were weighed and left out, each field set held out in turn (first unit right, mean of four sets: 0.457 with
 both, 0.539 without): how the network reads the passage's window, which says *whether* it answers, not which sentence
-does, and the cosine of the piece with its neighbours.
+does, and the cosine of the unit with its neighbours.
 """
 
 CLOSER = "alone"
-"""Known only of the pieces that are ahead without it; the others get the least of these."""
-AHEAD = 14  # pieces; reading them takes about 60 ms
+"""Known only of the units that are ahead without it; the others get the least of these."""
+AHEAD = 14  # units; reading them takes about 60 ms
 Signals = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class SelectionModel:
-    """Weights by variant; ``before`` are those without what is known only of the pieces that are ahead.
+    """Weights by variant; ``before`` are those without what is known only of the units that are ahead.
 
-    ``reader`` and ``embedder`` name what the weights were fitted on. A strip is kept whose best piece is at most
+    ``reader`` and ``embedder`` name what the weights were fitted on. A strip is kept whose best unit is at most
     ``margin`` (log-odds) behind the best of all.
     """
 
@@ -66,15 +66,15 @@ class SelectionModel:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredPiece:
-    """A piece's score, and the share (0…1) of the question's words in and around it."""
+class ScoredUnit:
+    """A unit's score, and the share (0…1) of the question's words in and around it."""
 
     score: float
     coverage: float
 
 
 class UnitScorer:
-    """Scores pieces. ``reader`` is asked where the answer stands in their passages, and ``likeness`` how near each is
+    """Scores units. ``reader`` is asked where the answer stands in their passages, and ``likeness`` how near each is
     to the question, if the weights know them.
     """
 
@@ -97,64 +97,60 @@ class UnitScorer:
 
     @property
     def knows_meaning(self) -> bool:
-        """Whether pieces are compared with the question by an encoder."""
+        """Whether units are compared with the question by an encoder."""
         return self._likeness is not None
 
-    def judge(
-        self, asked: QuestionFeatures, pieces: Sequence[AnswerUnit], hits: Sequence[Hit] = ()
-    ) -> list[ScoredPiece]:
-        """One judgement per piece; ``hits`` are what the search brought, the best first."""
-        if not pieces:
+    def judge(self, asked: QuestionFeatures, units: Sequence[AnswerUnit], hits: Sequence[Hit] = ()) -> list[ScoredUnit]:
+        """One judgement per unit; ``hits`` are what the search brought, the best first."""
+        if not units:
             return []
-        variant, rows = self.signals(asked, pieces, hits)
+        variant, rows = self.signals(asked, units, hits)
         weights = self.model.weights[variant]
-        return [ScoredPiece(weigh(weights, row), row["in_context"]) for row in rows]
+        return [ScoredUnit(weigh(weights, row), row["in_context"]) for row in rows]
 
     def judge_parts(
-        self, question: str, pieces: Sequence[AnswerUnit], hits: Sequence[Hit] = ()
-    ) -> list[list[ScoredPiece]]:
-        """One judgement per piece by the whole question, then by each of its parts, if it has several."""
-        for title in {piece.strip.passage.title for piece in pieces}:  # it says nothing of which piece is meant
+        self, question: str, units: Sequence[AnswerUnit], hits: Sequence[Hit] = ()
+    ) -> list[list[ScoredUnit]]:
+        """One judgement per unit by the whole question, then by each of its parts, if it has several."""
+        for title in {unit.strip.passage.title for unit in units}:  # it says nothing of which unit is meant
             question = question.removeprefix(f"{title}: ")
         parts = question_parts(question)
         texts = (question, *(parts if len(parts) > 1 else ()))
-        return [self.judge(QuestionFeatures.of(text, self._analyzer), pieces, hits) for text in texts]
+        return [self.judge(QuestionFeatures.of(text, self._analyzer), units, hits) for text in texts]
 
     def signals(
-        self, asked: QuestionFeatures, pieces: Sequence[AnswerUnit], hits: Sequence[Hit]
+        self, asked: QuestionFeatures, units: Sequence[AnswerUnit], hits: Sequence[Hit]
     ) -> tuple[str, list[Signals]]:
-        """The variant that fits what is known, and a dictionary by its signals for each piece."""
-        order = search_ranks(pieces, hits)
-        rows = _words(asked, pieces, order)
-        read = readings(asked, [piece.strip.passage for piece in _one_each(pieces, order)], self._reader)
-        meant = self._meant(asked, pieces, hits)
-        for row, piece, own in zip(rows, pieces, meant or [{}] * len(pieces), strict=True):
+        """The variant that fits what is known, and a dictionary by its signals for each unit."""
+        order = search_ranks(units, hits)
+        rows = _words(asked, units, order)
+        read = readings(asked, [unit.strip.passage for unit in _one_each(units, order)], self._reader)
+        meant = self._meant(asked, units, hits)
+        for row, unit, own in zip(rows, units, meant or [{}] * len(units), strict=True):
             row.update(own)
             if read:
-                row["pointing"] = _pointing(piece, read.get(piece.strip.passage.id))
+                row["pointing"] = _pointing(unit, read.get(unit.strip.passage.id))
         variant = ("both" if meant else "read") if read else "meant" if meant else "words"
-        self._look_closer(asked, pieces, rows, variant)
+        self._look_closer(asked, units, rows, variant)
         return variant, rows
 
-    def _meant(
-        self, asked: QuestionFeatures, pieces: Sequence[AnswerUnit], hits: Sequence[Hit]
-    ) -> list[Signals] | None:
-        like = self._likeness.cosines(asked.text, [piece.text for piece in pieces]) if self._likeness else None
+    def _meant(self, asked: QuestionFeatures, units: Sequence[AnswerUnit], hits: Sequence[Hit]) -> list[Signals] | None:
+        like = self._likeness.cosines(asked.text, [unit.text for unit in units]) if self._likeness else None
         if like is None:
             return None
         cosines = {hit.passage.id: hit.cosine for hit in hits if hit.cosine is not None}
         best = max(cosines.values(), default=0.0)
-        behind = [cosines.get(piece.strip.passage.id, best) - best for piece in pieces]
+        behind = [cosines.get(unit.strip.passage.id, best) - best for unit in units]
         return [{"meaning": one, "passage": far} for one, far in zip(like, behind, strict=True)]
 
     def _look_closer(
-        self, asked: QuestionFeatures, pieces: Sequence[AnswerUnit], rows: Sequence[Signals], variant: str
+        self, asked: QuestionFeatures, units: Sequence[AnswerUnit], rows: Sequence[Signals], variant: str
     ) -> None:
-        """Adds what is read of the pieces that are ahead."""
+        """Adds what is read of the units that are ahead."""
         scores = [weigh(self.model.before[variant], row) for row in rows]
         ahead = sorted(range(len(rows)), key=lambda at: -scores[at])[:AHEAD]
         asks = self._reader if variant in ("read", "both") else None
-        read = read_pairs(asks, asked.text, [by_itself(pieces[at]) for at in ahead]) if asks else None
+        read = read_pairs(asks, asked.text, [by_itself(units[at]) for at in ahead]) if asks else None
         found = dict(zip(ahead, [_tenth(one.score) for one in read or ()], strict=False))
         least = min(found.values(), default=0.0)
         for at, row in enumerate(rows):
@@ -166,50 +162,50 @@ def weigh(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
     return sum(weight * row[name] for name, weight in weights.items())
 
 
-def search_ranks(pieces: Sequence[AnswerUnit], hits: Sequence[Hit]) -> dict[str, int]:
+def search_ranks(units: Sequence[AnswerUnit], hits: Sequence[Hit]) -> dict[str, int]:
     """Passage id → its place in the search's order, from 0; what the search did not bring now comes after it."""
-    names = (*(hit.passage.id for hit in hits), *(piece.strip.passage.id for piece in pieces))
+    names = (*(hit.passage.id for hit in hits), *(unit.strip.passage.id for unit in units))
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
-def _one_each(pieces: Sequence[AnswerUnit], order: Mapping[str, int]) -> list[AnswerUnit]:
-    """A piece of each passage, in the search's order."""
-    first = {piece.strip.passage.id: piece for piece in reversed(pieces)}
-    return sorted(first.values(), key=lambda piece: order[piece.strip.passage.id])
+def _one_each(units: Sequence[AnswerUnit], order: Mapping[str, int]) -> list[AnswerUnit]:
+    """A unit of each passage, in the search's order."""
+    first = {unit.strip.passage.id: unit for unit in reversed(units)}
+    return sorted(first.values(), key=lambda unit: order[unit.strip.passage.id])
 
 
-def by_itself(piece: AnswerUnit) -> str:
-    """What is read of a piece alone: its title, what introduces it or the heading above it, and its text."""
-    said = " ".join(filter(None, (piece.lead, piece.text)))
-    passage = piece.strip.passage
-    above = (full_title(passage.document_id, passage.title), "" if piece.lead else piece.under)
+def by_itself(unit: AnswerUnit) -> str:
+    """What is read of a unit alone: its title, what introduces it or the heading above it, and its text."""
+    said = " ".join(filter(None, (unit.lead, unit.text)))
+    passage = unit.strip.passage
+    above = (full_title(passage.document_id, passage.title), "" if unit.lead else unit.under)
     return space_out("\n".join([*filter(None, above), said]))
 
 
-def _lead_in(piece: AnswerUnit) -> str:
-    """What stands before the piece and leads to it; may be empty."""
-    return piece.lead or (piece.before.text if piece.before else piece.under)
+def _lead_in(unit: AnswerUnit) -> str:
+    """What stands before the unit and leads to it; may be empty."""
+    return unit.lead or (unit.before.text if unit.before else unit.under)
 
 
-def _words(asked: QuestionFeatures, pieces: Sequence[AnswerUnit], order: Mapping[str, int]) -> list[Signals]:
+def _words(asked: QuestionFeatures, units: Sequence[AnswerUnit], order: Mapping[str, int]) -> list[Signals]:
     places, share = cache(asked.matcher.places), asked.matcher.share
     rows = []
-    for piece in pieces:
-        passage = piece.strip.passage
-        own, heading = set(places(piece.text)), set(places(passage.context))
+    for unit in units:
+        passage = unit.strip.passage
+        own, heading = set(places(unit.text)), set(places(passage.context))
         rows.append(
             {
                 "coverage": share(own),
-                "in_context": share(own | heading | set(places(_lead_in(piece)))),
+                "in_context": share(own | heading | set(places(_lead_in(unit)))),
                 "place": 1 / (1 + order[passage.id]),
             }
         )
     return rows
 
 
-def _pointing(piece: AnswerUnit, reading: Reading | None) -> float:
-    start = piece.start - piece.strip.passage.start
-    return reading.pointing(start, start + max(1, piece.end - piece.start)) if reading else 0.0
+def _pointing(unit: AnswerUnit, reading: Reading | None) -> float:
+    start = unit.start - unit.strip.passage.start
+    return reading.pointing(start, start + max(1, unit.end - unit.start)) if reading else 0.0
 
 
 def _tenth(score: float) -> float:

@@ -67,7 +67,7 @@ class SentenceSimilarity:
 def sentences(passage: Passage) -> tuple[str, ...]:
     """A passage's sentences, list items and table rows, as an answer would say them; at most 40."""
     whole = Strip(passage, passage.start, passage.end, passage.text, 1.0)
-    return tuple(dict.fromkeys(piece.text for piece in answer_units([whole]) if piece.text))[:MOST_SENTENCES]
+    return tuple(dict.fromkeys(unit.text for unit in answer_units([whole]) if unit.text))[:MOST_SENTENCES]
 
 
 @lru_cache(maxsize=8)

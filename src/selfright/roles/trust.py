@@ -83,7 +83,7 @@ class TrustFilter:
         second = {name for name in {one.passage for one in told} if _states_nothing(name, told)}
         if others:
             # Code may be what is asked for, and there is nothing else to go by.
-            second -= {piece.strip.passage.id for piece in answer_units(strips) if piece.kind == "code"}
+            second -= {unit.strip.passage.id for unit in answer_units(strips) if unit.kind == "code"}
             return tuple(strip for strip in strips if strip.passage.id not in second)
         return self._without(question, strips, hits, told, second, _AHEAD_ALIKE, StatementType.SPEAKS_OF)
 
@@ -154,22 +154,22 @@ class TrustFilter:
             return Verdict.UNKNOWN
 
     def _score(self, question: str, strips: Sequence[Strip]) -> list[_ScoredUnit]:
-        pieces = answer_units(strips)
-        stances = {(one.strip.passage.id, one.start): _stance(question, one) for one in pieces}
-        said = [replace(one, text=beyond_questions(one.text)) for one in pieces]
+        units = answer_units(strips)
+        stances = {(one.strip.passage.id, one.start): _stance(question, one) for one in units}
+        said = [replace(one, text=beyond_questions(one.text)) for one in units]
         return [
             _ScoredUnit(
-                one.pieces[0].strip.passage.id,
+                one.units[0].strip.passage.id,
                 one.score,
-                min(stances[piece.strip.passage.id, piece.start] for piece in one.pieces),
+                min(stances[unit.strip.passage.id, unit.start] for unit in one.units),
                 one.words,
             )
             for one in candidates(question, said, self.scorer)
         ]
 
 
-def _stance(question: str, piece: AnswerUnit) -> StatementType:
-    return statement_type(question, piece.text, piece.kind)
+def _stance(question: str, unit: AnswerUnit) -> StatementType:
+    return statement_type(question, unit.text, unit.kind)
 
 
 def _rivals(question: str, strips: Sequence[Strip]) -> bool:
@@ -179,7 +179,7 @@ def _rivals(question: str, strips: Sequence[Strip]) -> bool:
 
 def _any_speaks_of(question: str, strips: Sequence[Strip]) -> bool:
     """Whether any sentence only speaks of what is asked: without one, nothing has to be scored."""
-    return any(_stance(question, piece) is StatementType.SPEAKS_OF for piece in answer_units(strips))
+    return any(_stance(question, unit) is StatementType.SPEAKS_OF for unit in answer_units(strips))
 
 
 def _states_nothing(passage: str, told: Sequence[_ScoredUnit]) -> bool:

@@ -175,7 +175,7 @@ def test_what_names_other_codes_is_no_candidate_beside_what_names_those_asked_fo
 ) -> None:
     said = "E01 means that there is no water. Error E07 means a broken sensor. The kettle shows what an error means."
     found = candidates(question, units_for(question, [strip(passage(said, "e.txt"))]), UnitScorer(ANALYZER))
-    assert [next((code for code in ("E01", "E07") if code in one.pieces[0].text), "") for one in found] == expected
+    assert [next((code for code in ("E01", "E07") if code in one.units[0].text), "") for one in found] == expected
 
 
 CHANGES = """Changes of Ridgeline

@@ -13,7 +13,7 @@ from selfright.domain.passages import Hit
 from selfright.roles.answer_units import AnswerUnit
 from selfright.roles.generate.layout import NUMBERED
 from selfright.roles.quantities import quantities
-from selfright.roles.selection import ScoredPiece, UnitScorer
+from selfright.roles.selection import ScoredUnit, UnitScorer
 from selfright.roles.visible_text import heading_above
 from selfright.roles.words import content_words, word_stems
 
@@ -36,7 +36,7 @@ class Candidate:
     parts; ``coverage`` (0…1) is the idf share of the question's words in and around it.
     """
 
-    pieces: tuple[AnswerUnit, ...]
+    units: tuple[AnswerUnit, ...]
     score: float
     by_part: tuple[float, ...]
     coverage: float
@@ -45,27 +45,27 @@ class Candidate:
     @property
     def length(self) -> int:
         """Words as a reader counts them."""
-        return sum(len(piece.text.split()) for piece in self.pieces)
+        return sum(len(unit.text.split()) for unit in self.units)
 
 
 def candidates(
-    question: str, pieces: Sequence[AnswerUnit], scorer: UnitScorer, hits: Sequence[Hit] = ()
+    question: str, units: Sequence[AnswerUnit], scorer: UnitScorer, hits: Sequence[Hit] = ()
 ) -> list[Candidate]:
     """A candidate for each sentence, and for each list or table the entries of it that answer, in reading order.
 
     ``hits`` are what the search brought, the best first.
     """
-    said = [piece for piece in pieces if _is_evidence(piece)]
+    said = [unit for unit in units if _is_evidence(unit)]
     whole, *each_part = scorer.judge_parts(question, said, hits)
     scored = [
-        Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, word_stems(piece.text))
-        for piece, judged, *of_piece in zip(said, whole, *each_part, strict=True)
+        Candidate((unit,), judged.score, _by_part(judged, of_unit), judged.coverage, word_stems(unit.text))
+        for unit, judged, *of_unit in zip(said, whole, *each_part, strict=True)
     ]
     asked = content_words(question)
     return [candidate for group in _groups(scored) for candidate in _entries(_named_rows(question, group), asked)]
 
 
-def _by_part(judged: ScoredPiece, of_parts: Sequence[ScoredPiece]) -> tuple[float, ...]:
+def _by_part(judged: ScoredUnit, of_parts: Sequence[ScoredUnit]) -> tuple[float, ...]:
     """A part seldom names what the whole question is about, so the score of the whole counts, too."""
     return tuple(_OF_WHOLE * judged.score + (1 - _OF_WHOLE) * part.score for part in of_parts) or (judged.score,)
 
@@ -75,25 +75,25 @@ def _groups(scored: Iterable[Candidate]) -> list[list[Candidate]]:
     groups: list[list[Candidate]] = []
     last: AnswerUnit | None = None
     for candidate in scored:
-        piece = candidate.pieces[0]
-        if last and piece.group >= 0 and _place(piece) == _place(last):
+        unit = candidate.units[0]
+        if last and unit.group >= 0 and _place(unit) == _place(last):
             groups[-1].append(candidate)
         else:
             groups.append([candidate])
-        last = piece
+        last = unit
     return groups
 
 
-def _place(piece: AnswerUnit) -> tuple[str, int]:
-    return piece.strip.passage.document_id, piece.group
+def _place(unit: AnswerUnit) -> tuple[str, int]:
+    return unit.strip.passage.document_id, unit.group
 
 
 def _named_rows(question: str, group: list[Candidate]) -> list[Candidate]:
     """Of a table's rows those with the most of the numbers and codes that the question names ("3 months", "E1")."""
-    if len(group) == 1 or group[0].pieces[0].kind != "row":
+    if len(group) == 1 or group[0].units[0].kind != "row":
         return group
     amounts, codes = quantities(question), _codes(question)
-    texts = [row.pieces[0].text for row in group]
+    texts = [row.units[0].text for row in group]
     named = [
         sum(any(map(one.agrees, quantities(text))) for one in amounts) + len(codes & _codes(text)) for text in texts
     ]
@@ -109,9 +109,9 @@ def _entries(group: list[Candidate], asked: frozenset[str]) -> list[Candidate]:
     words that are ``asked`` for and stand in the best one, but not in the headings; all others where most are near."""
     if len(group) == 1:
         return group
-    best, is_table = max(group, key=lambda entry: entry.score), group[0].pieces[0].kind == "row"
+    best, is_table = max(group, key=lambda entry: entry.score), group[0].units[0].kind == "row"
     least = best.score - (_ROW_MARGIN if is_table else _ITEM_MARGIN)
-    telling = asked - word_stems(_context(best.pieces[0]))
+    telling = asked - word_stems(_context(best.units[0]))
     said = best.words & telling
     alike = [entry for entry in group if not (is_table and entry.words & telling < said)]
     near = [entry for entry in alike if entry.score >= least]
@@ -120,40 +120,40 @@ def _entries(group: list[Candidate], asked: frozenset[str]) -> list[Candidate]:
     near.sort(key=lambda entry: -entry.score)
     chosen: list[Candidate] = []
     for entry in near[: _MOST_ROWS if is_table else _MOST_ITEMS]:
-        length = sum(len(other.pieces[0].text) for other in chosen) + len(entry.pieces[0].text)
+        length = sum(len(other.units[0].text) for other in chosen) + len(entry.units[0].text)
         if not chosen or length <= _MOST_GROUP_CHARACTERS:
             chosen.append(entry)
     chosen = _without_gaps(chosen, group)
     # One citation covers one strip; what spills into the next strip is a candidate of its own.
     by_strip: dict[int, list[Candidate]] = {}
     for entry in chosen:
-        by_strip.setdefault(id(entry.pieces[0].strip), []).append(entry)
+        by_strip.setdefault(id(entry.units[0].strip), []).append(entry)
     return [_merge_entries(entries) for entries in by_strip.values()]
 
 
-def _context(piece: AnswerUnit) -> str:
+def _context(unit: AnswerUnit) -> str:
     """What all entries of its list or table stand under."""
-    return f"{piece.strip.passage.context} {piece.lead} {piece.under}"
+    return f"{unit.strip.passage.context} {unit.lead} {unit.under}"
 
 
 def _without_gaps(chosen: Sequence[Candidate], group: Sequence[Candidate]) -> list[Candidate]:
     """The chosen entries in order; of numbered steps that are mostly chosen, those in between, too."""
     places = sorted(map(group.index, chosen))
     span = group[places[0] : places[-1] + 1]
-    steps = all(NUMBERED.match(entry.pieces[0].text) for entry in span)
+    steps = all(NUMBERED.match(entry.units[0].text) for entry in span)
     return list(span) if steps and 2 * len(places) > len(span) else [group[place] for place in places]
 
 
 def _merge_entries(entries: Sequence[Candidate]) -> Candidate:
-    pieces = tuple(piece for entry in entries for piece in entry.pieces)
+    units = tuple(unit for entry in entries for unit in entry.units)
     by_part = tuple(map(max, zip(*(entry.by_part for entry in entries), strict=True)))
     score, coverage = max(e.score for e in entries), max(e.coverage for e in entries)
-    return Candidate(pieces, score, by_part, coverage, word_stems(" ".join(piece.text for piece in pieces)))
+    return Candidate(units, score, by_part, coverage, word_stems(" ".join(unit.text for unit in units)))
 
 
-def _is_evidence(piece: AnswerUnit) -> bool:
-    """Whether the piece tells something: it is no question itself."""
-    return not (piece.kind == "sentence" and _ASKS.search(piece.text))
+def _is_evidence(unit: AnswerUnit) -> bool:
+    """Whether the unit tells something: it is no question itself."""
+    return not (unit.kind == "sentence" and _ASKS.search(unit.text))
 
 
 # In log-odds: how far behind the best a candidate may be and still be said; how far the best may be behind a candidate
@@ -187,15 +187,15 @@ def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candi
 
 def _is_beside(candidate: Candidate, best: Candidate) -> bool:
     """Whether it is rows of a table in the passage of the best one."""
-    first = candidate.pieces[0]
-    return first.kind == "row" and first.strip.passage.id == best.pieces[0].strip.passage.id
+    first = candidate.units[0]
+    return first.kind == "row" and first.strip.passage.id == best.units[0].strip.passage.id
 
 
 def _is_elsewhere(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
     """Whether it is a table's row, and what was chosen of its passage is all under other headings."""
-    first = candidate.pieces[0]
-    beside = [one.pieces[0] for one in chosen if one.pieces[0].strip.passage.id == first.strip.passage.id]
-    topics = {heading_above(piece.strip.passage, piece.start) for piece in beside}
+    first = candidate.units[0]
+    beside = [one.units[0] for one in chosen if one.units[0].strip.passage.id == first.strip.passage.id]
+    topics = {heading_above(unit.strip.passage, unit.start) for unit in beside}
     return first.kind == "row" and bool(topics) and heading_above(first.strip.passage, first.start) not in topics
 
 
@@ -239,8 +239,8 @@ def _repeats(candidate: Candidate, chosen: Iterable[Candidate]) -> bool:
     name or number, fewer words are enough: the better one is said."""
 
     def most(other: Candidate) -> float:
-        document = other.pieces[0].strip.passage.document_id
-        return SAME if candidate.pieces[0].strip.passage.document_id == document else SAME_ELSEWHERE
+        document = other.units[0].strip.passage.document_id
+        return SAME if candidate.units[0].strip.passage.document_id == document else SAME_ELSEWHERE
 
     return any(
         _introduces_one(candidate, other) or overlap(candidate.words, other.words) > most(other) for other in chosen
@@ -249,7 +249,7 @@ def _repeats(candidate: Candidate, chosen: Iterable[Candidate]) -> bool:
 
 def _introduces_one(one: Candidate, other: Candidate) -> bool:
     """Whether one of them is the line above the list that the other is of, and which is said with that."""
-    first, second = one.pieces[0], other.pieces[0]
+    first, second = one.units[0], other.units[0]
     same = first.strip.passage.document_id == second.strip.passage.document_id
     return same and (first.start == second.lead_start or second.start == first.lead_start)
 

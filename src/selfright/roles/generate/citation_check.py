@@ -193,7 +193,7 @@ class GroundingCheck:
             return True
         found = candidates(question, answer_units(strips), self.scorer)
         best = max((candidate.score for candidate in found), default=0.0)
-        near = [piece for one in found if one.score >= best - _FAR for piece in one.pieces]
+        near = [unit for one in found if one.score >= best - _FAR for unit in one.units]
         return any(_stands_in(near, said.text) for said in parsed)
 
 
@@ -217,7 +217,7 @@ def _only_quoted(text: str, strips: Sequence[Strip]) -> bool:
     return not any(said in letters(outside_quotes(strip.text)) for strip in strips)
 
 
-def _stands_in(pieces: Sequence[AnswerUnit], text: str) -> bool:
-    """Whether a piece has the words, or the words have the piece."""
+def _stands_in(units: Sequence[AnswerUnit], text: str) -> bool:
+    """Whether a unit has the words, or the words have the unit."""
     said = letters(text)
-    return any(said in whole or whole in said for whole in (letters(piece.text) for piece in pieces))
+    return any(said in whole or whole in said for whole in (letters(unit.text) for unit in units))

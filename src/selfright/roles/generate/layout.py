@@ -1,4 +1,4 @@
-"""Pieces of the evidence → a draft: how each reads outside of its document, and what it cites."""
+"""Units of the evidence → a draft: how each reads outside of its document, and what it cites."""
 
 import re
 from collections.abc import Sequence
@@ -18,40 +18,40 @@ NUMBERED = re.compile(r"^(?:\(?\d{1,3}[.)]\s|[①-⑳]|[가-하][.)]\s)")
 def draft_of(groups: Sequence[Sequence[AnswerUnit]]) -> Draft:
     """The draft that says ``groups`` in this order; a group is one sentence or the entries of one list or table.
 
-    Pieces of one strip share one citation, whose span reaches from the first to the last of them.
+    Units of one strip share one citation, whose span reaches from the first to the last of them.
     """
     numbers: dict[int, int] = {}
     spans: dict[int, tuple[Passage, int, int]] = {}
     sentences: list[Sentence] = []
     topics: set[str] = set()
     for group in groups:
-        for piece, text in zip(group, _layout_group(group, topics), strict=True):
-            key = id(piece.strip)
+        for unit, text in zip(group, _layout_group(group, topics), strict=True):
+            key = id(unit.strip)
             n = numbers.setdefault(key, len(numbers) + 1)
-            passage, start, end = spans.get(key, (piece.strip.passage, piece.start, piece.end))
-            led = piece.lead_start if piece is group[0] and piece.lead_start >= 0 else piece.start
-            spans[key] = (passage, min(start, piece.start, led), max(end, piece.end))
+            passage, start, end = spans.get(key, (unit.strip.passage, unit.start, unit.end))
+            led = unit.lead_start if unit is group[0] and unit.lead_start >= 0 else unit.start
+            spans[key] = (passage, min(start, unit.start, led), max(end, unit.end))
             sentences.append(Sentence(text, (n,)))
     citations = tuple(cite(numbers[key], *span) for key, span in spans.items())
     return Draft(compose(sentences), tuple(sentences), citations)
 
 
 def _layout_group(group: Sequence[AnswerUnit], topics: set[str]) -> list[str]:
-    """How each piece of a group reads; the first one carries the lead-in. ``topics`` are those named before."""
+    """How each unit of a group reads; the first one carries the lead-in. ``topics`` are those named before."""
     first = group[0]
     if first.kind == "sentence":
         if first.under.endswith(("?", "？")):  # an answer may say little without its question ("Yes.")
-            return [f"{piece.under} {piece.text}" if piece is first else piece.text for piece in group]
+            return [f"{unit.under} {unit.text}" if unit is first else unit.text for unit in group]
         topic = _section(first)
         leads = topic not in topics and _names_more(topic, first.text)
         topics.add(topic)
-        return [f"{topic}: {piece.text}" if leads and piece is first else piece.text for piece in group]
+        return [f"{topic}: {unit.text}" if leads and unit is first else unit.text for unit in group]
     if first.kind == "code":
-        return [f"{_lead(piece)}\n{piece.text}" if piece.lead else piece.text for piece in group]
+        return [f"{_lead(unit)}\n{unit.text}" if unit.lead else unit.text for unit in group]
     if len(group) == 1 and first.kind == "item":
         return [_alone(first)]
     lead = _lead(first) or _topic(first)
-    entries = _entries([piece.text for piece in group])
+    entries = _entries([unit.text for unit in group])
     return [f"{lead}\n{entries[0]}" if lead else entries[0], *entries[1:]]
 
 
@@ -76,18 +76,18 @@ def _alone(item: AnswerUnit) -> str:
     return f"{lead} {text}" if lead else text
 
 
-def _lead(piece: AnswerUnit) -> str:
+def _lead(unit: AnswerUnit) -> str:
     """What introduces it, with a colon where it is a line alone ("Version 3.2")."""
-    return piece.lead if not piece.lead or LEAD_IN.search(piece.lead) else f"{piece.lead}:"
+    return unit.lead if not unit.lead or LEAD_IN.search(unit.lead) else f"{unit.lead}:"
 
 
-def _topic(piece: AnswerUnit) -> str:
+def _topic(unit: AnswerUnit) -> str:
     """The heading a list stands under, as its lead-in: "Side effects:"."""
-    title = "" if LABELLED.match(piece.text) else piece.strip.passage.title.rstrip(":?!. ")
-    heading = _section(piece) or title
+    title = "" if LABELLED.match(unit.text) else unit.strip.passage.title.rstrip(":?!. ")
+    heading = _section(unit) or title
     return f"{heading}:" if heading else ""
 
 
-def _section(piece: AnswerUnit) -> str:
-    heading = piece.under or piece.strip.passage.section.rpartition(">")[2]
+def _section(unit: AnswerUnit) -> str:
+    heading = unit.under or unit.strip.passage.section.rpartition(">")[2]
     return NUMBERED.sub("", heading.strip()).strip().rstrip(":?!. ")

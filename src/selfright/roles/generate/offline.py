@@ -84,9 +84,9 @@ class OfflineGenerator:
 
     def _write(self, request: GenerationRequest) -> Draft:
         language = request.language
-        pieces = units_for(request.question, request.strips)
-        telling = [piece for piece in pieces if piece.kind == "item" or _states(request.question, piece)]
-        found = candidates(request.question, telling or pieces, self._scorer, request.hits)
+        units = units_for(request.question, request.strips)
+        telling = [unit for unit in units if unit.kind == "item" or _states(request.question, unit)]
+        found = candidates(request.question, telling or units, self._scorer, request.hits)
         found = _in_one_language(found, request.question, language)
         if request.query_class is QueryClass.SUMMARY and request.strips:
             chosen = choose_summary(found)
@@ -99,8 +99,8 @@ class OfflineGenerator:
         return draft_of([group for candidate in chosen for group in _with_predecessor(candidate, chosen)])
 
 
-def _states(question: str, piece: AnswerUnit) -> bool:
-    return statement_type(question, piece.text, "row" if piece.kind == "row" else "sentence") < StatementType.SPEAKS_OF
+def _states(question: str, unit: AnswerUnit) -> bool:
+    return statement_type(question, unit.text, "row" if unit.kind == "row" else "sentence") < StatementType.SPEAKS_OF
 
 
 def _in_one_language(found: list[Candidate], question: str, language: Language) -> list[Candidate]:
@@ -109,12 +109,12 @@ def _in_one_language(found: list[Candidate], question: str, language: Language) 
     What does not answer is found alike in all languages, and would be told in a mixture of them. Where codes are all
     that is asked, a text in the question's language that names one is enough.
     """
-    own = [candidate for candidate in found if candidate.pieces[0].strip.passage.language == language]
-    foreign = [candidate for candidate in found if candidate.pieces[0].strip.passage.language != language]
+    own = [candidate for candidate in found if candidate.units[0].strip.passage.language == language]
+    foreign = [candidate for candidate in found if candidate.units[0].strip.passage.language != language]
     if not own or not foreign:
         return found
     codes = codes_in(question)
-    if len(question.split()) == len(codes) and any(is_named(code, one.pieces[0].text) for code in codes for one in own):
+    if len(question.split()) == len(codes) and any(is_named(code, one.units[0].text) for code in codes for one in own):
         return own
     return foreign if _standing(foreign) - _standing(own) >= _FOREIGN_AHEAD else own
 
@@ -122,13 +122,13 @@ def _in_one_language(found: list[Candidate], question: str, language: Language) 
 def _standing(found: Sequence[Candidate]) -> float:
     """How good the best candidate is, and the strip that it stands in, which knows the grade of its passage."""
     best = max(found, key=lambda candidate: candidate.score)
-    return (best.score + math.log(max(best.pieces[0].strip.score, _LEAST_WORTH))) / 2
+    return (best.score + math.log(max(best.units[0].strip.score, _LEAST_WORTH))) / 2
 
 
 def _relevant(found: Sequence[Candidate], language: Language) -> bool:
     """Whether words say that anything of it speaks of the question; asked where meaning is not known."""
     coverage = max((candidate.coverage for candidate in found), default=0.0)
-    strips = [piece.strip for candidate in found for piece in candidate.pieces]
+    strips = [unit.strip for candidate in found for unit in candidate.units]
     score = max((strip.score for strip in strips), default=0.0)
     foreign = max((strip.score for strip in strips if strip.passage.language != language), default=0.0)
     return coverage >= _LEAST_COVERAGE or score >= _LEAST_STRIP_SCORE or foreign >= _LEAST_FOREIGN_SCORE
@@ -139,16 +139,16 @@ def _in_order(chosen: list[Candidate]) -> list[Candidate]:
     if not chosen:
         return []
     best, *rest = chosen
-    documents = [candidate.pieces[0].strip.passage.document_id for candidate in chosen]
-    rest.sort(key=lambda c: (documents.index(c.pieces[0].strip.passage.document_id), c.pieces[0].start))
+    documents = [candidate.units[0].strip.passage.document_id for candidate in chosen]
+    rest.sort(key=lambda c: (documents.index(c.units[0].strip.passage.document_id), c.units[0].start))
     return [best, *rest]
 
 
 def _with_predecessor(candidate: Candidate, chosen: Sequence[Candidate]) -> list[tuple[AnswerUnit, ...]]:
     """The candidate, after the sentence that its opening word points back to, unless that one is said anyway."""
-    first = candidate.pieces[0]
+    first = candidate.units[0]
     before = first.before
     if before is None or not before.text or not _DANGLING.match(first.text):
-        return [candidate.pieces]
-    said = any(piece.start == before.start and piece.text == before.text for c in chosen for piece in c.pieces)
-    return [candidate.pieces] if said or len(before.text) > _LONGEST_PREDECESSOR else [(before,), candidate.pieces]
+        return [candidate.units]
+    said = any(unit.start == before.start and unit.text == before.text for c in chosen for unit in c.units)
+    return [candidate.units] if said or len(before.text) > _LONGEST_PREDECESSOR else [(before,), candidate.units]

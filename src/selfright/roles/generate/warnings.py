@@ -21,19 +21,19 @@ def with_warnings(draft: Draft, request: GenerationRequest) -> Draft:
     heeded = draft
     for concern in request.concerns:
         if len(heeded.sentences) < len(draft.sentences) + _MOST and not concern.is_met_by(heeded.text):
-            piece = _bearing(concern, request)
-            heeded = _append(heeded, draft_of([(piece,)])) if piece else heeded
+            unit = _bearing(concern, request)
+            heeded = _append(heeded, draft_of([(unit,)])) if unit else heeded
     return heeded
 
 
 def _bearing(concern: Concern, request: GenerationRequest) -> AnswerUnit | None:
     """The sentence of the evidence that deals with the concern; of several the one that is about nothing else."""
     strips = [s for s in request.strips if concern.bears(s.passage.heading, visible_part(s))]
-    return min(_fitting(answer_units(strips), concern), key=lambda piece: len(piece.text), default=None)
+    return min(_fitting(answer_units(strips), concern), key=lambda unit: len(unit.text), default=None)
 
 
-def _fitting(pieces: Sequence[AnswerUnit], concern: Concern) -> list[AnswerUnit]:
-    fits = (p for p in pieces if p.kind in ("sentence", "item") and len(p.text) <= _LONGEST)
+def _fitting(units: Sequence[AnswerUnit], concern: Concern) -> list[AnswerUnit]:
+    fits = (p for p in units if p.kind in ("sentence", "item") and len(p.text) <= _LONGEST)
     return [p for p in fits if concern.is_met_by(p.text)]
 
 
