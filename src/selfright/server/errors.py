@@ -94,7 +94,7 @@ def refusal_of(error: SelfrightError) -> Refused:
 
 def no_session(session: str) -> Refused:
     """What a caller is told of a session that there is not, or not for its key."""
-    message = f"there is no session '{session}' for this key; a question under another name begins one"
+    message = f"there is no session '{session}' that you may see; a question under another name begins one"
     return Refused(404, "session_not_found", message, param="session")
 
 
@@ -105,6 +105,9 @@ def unusable_body(found: Sequence[Mapping[str, Any]]) -> Refused:
     first = found[0]
     if first["type"] == "json_invalid":
         return Refused(400, "bad_json", f"JSON was expected, but it breaks off or is none: {first['ctx']['error']}")
+    if isinstance(first.get("input"), bytes):  # what came under another type is not read
+        told = "JSON was expected, but the body is of another type; add 'Content-Type: application/json'"
+        return Refused(415, "no_json", told, param="body")
     place = ".".join(map(str, first["loc"][1:])) or "body"  # behind "body", "query" or "path"
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return Refused(400, "bad_request", f"'{place}': {fault_of(first)}{more}", param=place[:100])

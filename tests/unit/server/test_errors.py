@@ -78,3 +78,11 @@ def test_a_body_that_is_wrong_is_told_what_was_expected_and_what_came(
     found = [{**error, "loc": ("body", *error["loc"])} for error in caught.value.errors()]
     refused = unusable_body(found)
     assert (refused.status_code, refused.detail) == (400, said)
+
+
+def test_a_body_under_another_type_is_told_the_header() -> None:
+    with pytest.raises(ValidationError) as caught:
+        AskRequest.model_validate(b'{"question": "a"}')
+    refused = unusable_body([{**error, "loc": ("body",)} for error in caught.value.errors()])
+    assert (refused.status_code, refused.code) == (415, "no_json")
+    assert "'Content-Type: application/json'" in refused.detail
