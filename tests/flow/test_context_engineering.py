@@ -70,7 +70,7 @@ def test_s4_profile_is_read_from_a_message_and_summed_up_in_a_line() -> None:
 
 
 def test_a_letter_is_told_apart_from_its_question() -> None:
-    focus = run(OfflineRewriter(ANALYZER).focus(f"안녕하세요. {TOLD} {QUESTION} 감사합니다.", MEDICAL))
+    focus = run(OfflineRewriter(ANALYZER, pack=MEDICAL).focus(f"안녕하세요. {TOLD} {QUESTION} 감사합니다."))
     assert focus.question == QUESTION
     assert focus.context == TOLD
     assert "메트포르민" in focus.query
@@ -88,7 +88,7 @@ def test_a_letter_is_told_apart_from_its_question() -> None:
     ids=["one sentence", "what is told matters", "Korean", "nothing is asked"],
 )
 def test_a_question_that_needs_its_sentences_keeps_them(message: str) -> None:
-    assert run(OfflineRewriter(ANALYZER).focus(message, MEDICAL)).question == message
+    assert run(OfflineRewriter(ANALYZER, pack=MEDICAL).focus(message)).question == message
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_question_that_needs_its_sentences_keeps_them(message: str) -> None:
     ids=["misspelt", "brand", "misspelt subject"],
 )
 def test_names_are_searched_for_as_they_are_usually_called(message: str, searched: str) -> None:
-    assert searched in run(OfflineRewriter(ANALYZER).focus(message, MEDICAL)).query
+    assert searched in run(OfflineRewriter(ANALYZER, pack=MEDICAL).focus(message)).query
 
 
 def test_profile_facts_and_concerns_are_in_the_prompts_as_data() -> None:

@@ -186,7 +186,7 @@ class Scripted:
     async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
         return question
 
-    async def focus(self, message: str, pack: Any, follows: bool = False) -> Focus:
+    async def focus(self, message: str, follows: bool = False) -> Focus:
         return Focus(message, message)
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from selfright.domain.packs import DomainPack
-
 
 class Tokenizer(Protocol):
     """Text to index terms, the same for documents and queries."""
@@ -278,7 +276,7 @@ class Rewriter(Protocol):
     async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
         """A web query: the topic and at most three key terms."""
 
-    async def focus(self, message: str, pack: "DomainPack", follows: bool = False) -> Focus:
+    async def focus(self, message: str, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides.
 
         ``follows``: there is a conversation before it, which a question may lean on instead of on what is told.

@@ -139,7 +139,7 @@ def offline_roles(
         evaluator=evaluator,
         heuristic=heuristic,
         fallback_evaluators=(heuristic,),
-        rewriter=OfflineRewriter(analyzer, grader),
+        rewriter=OfflineRewriter(analyzer, grader, pack),
         summarizer=OfflineSummarizer(),
         abstainer=CalibratedAbstainer(),
         referee=evaluator,

@@ -57,7 +57,7 @@ def _is_word(token: str) -> bool:
 async def _focus(message: str, state: AgentState, tools: Tools) -> Focus:
     if state["mode"] == "llm" or not tools.flags.query_rewrite_enabled:
         return Focus(message, message)
-    return await tools.rewriter.focus(message, tools.pack, bool(state.get("messages")))
+    return await tools.rewriter.focus(message, bool(state.get("messages")))
 
 
 def _meanings(asked: str, question: str, state: AgentState, tools: Tools) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from selfright.background import run_in_thread
 from selfright.domain.answers import Focus, Message, RewriteRequest
 from selfright.domain.chat import Job
-from selfright.domain.packs import DomainPack
+from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.passages import Hit, Language
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import has_hangul, language_of
@@ -56,12 +56,13 @@ _PROFILED = "{question} ({profile})"
 class OfflineRewriter:
     """Rewrites queries from the judge's feedback, the profile and the hits (port ``Rewriter``).
 
-    ``grader`` tells which meaning of a follow-up the index answers.
+    ``grader`` tells which meaning of a follow-up the index answers, ``pack`` which names belong to its field.
     """
 
-    def __init__(self, analyzer: TextAnalyzer, grader: OfflineGrader | None = None) -> None:
+    def __init__(self, analyzer: TextAnalyzer, grader: OfflineGrader | None = None, pack: DomainPack = GENERAL) -> None:
         self._analyzer = analyzer
         self._grader = grader
+        self._pack = pack
 
     async def rewrite(self, request: RewriteRequest) -> str:
         """The question with the profile, what was missing, or its rarer words; at most 400 characters, never empty.
@@ -92,9 +93,9 @@ class OfflineRewriter:
         del summary
         return await asyncio.to_thread(contextualize_question, question, history, self._analyzer)
 
-    async def focus(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
+    async def focus(self, message: str, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told; see ``question_context.focus``."""
-        return await run_in_thread(len(message), lambda: focus(message, pack, self._analyzer, follows))
+        return await run_in_thread(len(message), lambda: focus(message, self._pack, self._analyzer, follows))
 
     def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
         """What was said by itself, and about the documents that the last answers cite."""
@@ -252,9 +253,9 @@ class QueryRewriter:
                 return query
         return await self.offline.for_web(question, missing_info)
 
-    async def focus(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
+    async def focus(self, message: str, follows: bool = False) -> Focus:
         """As the offline rewriter: no call is made before anything was looked up."""
-        return await self.offline.focus(message, pack, follows)
+        return await self.offline.focus(message, follows)
 
     def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
         """As the offline rewriter."""
