@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import NamedTuple
 
 from selfright.domain.blocks import Block, BlockKind, blocks, head_of
@@ -19,7 +20,9 @@ _SLACK = 1.1  # a text this much over the size is not worth cutting
 _TINY = 0.25  # what is smaller than this share of the size does not stand alone
 _LONGEST_HEADING = 1_000  # characters, marks and all
 _WHOLE = 2.0  # tables, lists and code up to this many times the size are not cut
-_QUESTION_LEVEL = 7  # of a question without the mark of a heading
+_QUESTION_LEVEL = 7  # of a question or a line in bold letters, without the mark of a heading
+_TEXTS = frozenset(("paragraph", "list"))
+_BOLD = re.compile(r"(\*\*|__)(?=[^\n]*[^\W\d_])[^*_\n:：]{1,60}(?<![.,;!?。？！\s])\1")
 _LEAST_WORDS = 10.0  # what is shorter does not show which language it is in
 
 
@@ -117,7 +120,7 @@ def _sections(document: Document, words: float) -> Iterator[tuple[tuple[str, ...
     path: list[tuple[int, str]] = []
     atoms: list[Atom] = []
     last = 0
-    for block in blocks(document.text):
+    for block in _with_names(document.text):
         if block.kind == "heading":
             if atoms and atoms[-1].kind != "heading":
                 yield _names(path, document.title), atoms
@@ -133,6 +136,15 @@ def _sections(document: Document, words: float) -> Iterator[tuple[tuple[str, ...
             last = end
     if atoms:
         yield _names(path, document.title), atoms
+
+
+def _with_names(text: str) -> Iterator[Block]:
+    """The blocks; a short line in bold letters over text that is not is a heading."""
+    found = list(blocks(text))
+    for block, following in zip_longest(found, found[1:]):
+        line = text[block.start : block.end]
+        is_name = following and following.kind in _TEXTS and line[0] in "*_" and _BOLD.fullmatch(line)
+        yield Block("heading", block.start, block.end) if block.kind == "paragraph" and is_name else block
 
 
 def _names(path: Sequence[tuple[int, str]], title: str) -> tuple[str, ...]:

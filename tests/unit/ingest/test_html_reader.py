@@ -108,6 +108,12 @@ OTHERS = {
         "<details><summary>Why?</summary>So.</details><h2>B</h2>end",
         "# A\n\n- Islands: cost 19 EUR.\n  Always.\n\n## Why?\n\nSo.\n\n## B\n\nend",
     ),
+    "lines in bold letters": (
+        "<h2>Desk</h2><p><b>Lost keys</b></p><p>15 EUR.</p><div><strong>Late</strong></div><ul><li>Ring.</ul>"
+        "<p><b>By car: left</b></p><p>Or right.</p><p><b>Closed.</b></p><p>Till May.",
+        "## Desk\n\n### Lost keys\n\n15 EUR.\n\n### Late\n\n- Ring.\n\nBy car: left\n\nOr right.\n\nClosed.\n\n"
+        "Till May.",
+    ),
     "numbers": (
         "<ol start=4><li>Weigh<li value=9>Print<ol type=i><li>one<li>two</ol><li>End</ol>",
         "4. Weigh\n9. Print\n  - i. one\n  - ii. two\n10. End",

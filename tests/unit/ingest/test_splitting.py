@@ -90,6 +90,13 @@ def test_a_section_begins_a_new_passage_and_names_its_path() -> None:
     assert split(document(text, title="Other"))[2].section == "Guide > Setup > Linux"
 
 
+def test_a_line_in_bold_letters_over_text_begins_a_section() -> None:
+    names = ("## Use", "**On call**", "**Closed.**", "**By car: left**", "__Keys__")
+    text = "".join(f"{name}\n\n{ENGLISH * 7}\n\n" for name in names)
+    sections = [passage.section for passage in split(document(text, title="Guide"))]
+    assert list(dict.fromkeys(sections)) == ["Use", "Use > On call", "Use > Keys"]
+
+
 def test_tiny_neighbouring_sections_share_a_passage() -> None:
     tiny = "".join(f"## Flag {n}\n\n{ENGLISH}\n\n" for n in range(40))
     passages = split(document(f"# Flags\n\n{tiny}"))

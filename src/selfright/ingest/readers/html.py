@@ -31,6 +31,7 @@ _CONSENT_CHARACTERS = 1_000
 _SKIP = re.compile(r"(?<![a-z])skip", re.IGNORECASE)
 _CONTENT = ("main", "article", "h1")
 _ANCHOR_SIGNS = frozenset(("", "#", "¶", "§", "🔗", "\uf0c1", "\u200b", "link"))
+_TEXTS, _SECTIONS = ("p", "div", "ul", "ol"), ("body", "div", "section", "article", "main")
 _MOST_CELLS = 65_534  # that a cell reaches over, as in HTML
 
 
@@ -95,6 +96,7 @@ def _title(root: HtmlElement) -> str:
 def _blocks(root: HtmlElement) -> list[markup.Block]:
     """The tree in reading order, walked without recursion: pages may nest as deep as they like."""
     writer = Writer()
+    level = 0
     walker = etree.iterwalk(root, events=("start", "end"))
     skipped: HtmlElement | None = None
     for event, element in walker:
@@ -110,9 +112,22 @@ def _blocks(root: HtmlElement) -> list[markup.Block]:
             for kind, text in _data(element):
                 writer.block(kind, text)
         else:
+            if element.tag in HEADINGS:
+                level = HEADINGS[element.tag]
+            elif _is_heading(element):
+                element.tag = f"h{min(level + 1, 6)}"
             writer.open(element)
             writer.add(element.text)
     return writer.blocks()
+
+
+def _is_heading(element: HtmlElement) -> bool:
+    """Whether a paragraph is a heading by its look: a short line in bold letters over text that is not."""
+    parent, following = element.getparent(), element.getnext()
+    is_over = following is not None and following.tag in _TEXTS and not _is_bold(following)
+    if element.tag not in ("p", "div") or not is_over or parent is None or parent.tag not in _SECTIONS:
+        return False
+    return _is_bold(element) and markup.is_name(markup.one_blank(element.text_content()))
 
 
 def _is_dropped(element: HtmlElement) -> bool:

@@ -14,6 +14,8 @@ _MEANINGLESS = re.compile(
     re.IGNORECASE,
 )
 _BEGINS = re.compile(r"[가-힣]{2}|\b[^\W\d_]{4}|\d{2,}")  # of words
+_NAME_LENGTH = 60
+_NO_NAME = re.compile(r"[:：\n]|[.,;!?。？！]$")
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 
 
@@ -21,6 +23,11 @@ def heading(level: int, text: str) -> str:
     """A heading line of level 1 to 6; nothing for one that says nothing."""
     line = one_blank(text)
     return line and f"{'#' * min(max(level, 1), 6)} {line}"
+
+
+def is_name(text: str) -> bool:
+    """Whether a line in bold letters over others may be their heading: it is short, no sentence and no label."""
+    return len(text) <= _NAME_LENGTH and not _NO_NAME.search(text) and any(map(str.isalpha, text))
 
 
 def item(text: str, depth: int = 0) -> str:

@@ -1,6 +1,5 @@
 """The Markdown of what the office library read: headings, paragraphs, numbered lists, tables and notes, in order."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -14,8 +13,6 @@ from selfright.ingest.readers.word_numbers import letters, roman
 from selfright.ingest.readers.workbook import LABEL
 
 _BLANK = Cell("")
-_NAME_LENGTH = 60
-_NO_NAME = re.compile(r"[:：\n]|[.,;!?。？！]$")
 _Block = Any  # the library's; its own types confuse the list with a field of that name
 _Notes = Mapping[str, Sequence[_Block]]
 
@@ -59,8 +56,7 @@ def _is_name(block: _Block, following: _Block | None) -> bool:
     """Whether a paragraph is a heading by its look: a short line in bold letters over text that is not, no sentence."""
     said = _text(block.content).strip()
     is_over = following is not None and following.kind in ("paragraph", "list") and not _is_bold(following)
-    is_short = len(said) <= _NAME_LENGTH and not _NO_NAME.search(said)
-    return is_over and is_short and _is_bold(block) and any(map(str.isalpha, said))
+    return is_over and _is_bold(block) and markup.is_name(said)
 
 
 def _notes(content: Sequence[anydoc.Inline] | None, notes: _Notes) -> Iterator[markup.Block]:
