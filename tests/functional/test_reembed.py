@@ -26,8 +26,8 @@ from selfright.retrieval.preparing import text_to_index
 from selfright.retrieval.reembedding import ReembedReport, reembed
 from selfright.retrieval.schema import IndexMeta
 from selfright.retrieval.stores.embedded import EmbeddedStore
-from selfright.wiring import models
-from selfright.wiring.models import make_embedder
+from selfright.wiring import networks
+from selfright.wiring.networks import make_embedder
 from tests.functional.conftest import Cli
 from tests.support import points
 from tests.support.crashing import CONTEXT
@@ -342,7 +342,7 @@ def test_where_auto_means_another_embedder_by_now_our_own_indexes_follow(
     corpus.write_text(json.dumps({"_id": "a", "text": "The lamp is changed every 90 days."}) + "\n")
     values = {"home": tmp_path / "home"}
     for embedder in (WordHashes(languages=()), Other()):
-        monkeypatch.setattr(models, "resolve_embedder", lambda *_, embedder=embedder: embedder)
+        monkeypatch.setattr(networks, "resolve_embedder", lambda *_, embedder=embedder: embedder)
         with corpus_index(corpus, values) as selfright:
             assert selfright.info().embedder == embedder.name
             assert selfright.search("lamp")[0].dense

@@ -13,7 +13,7 @@ from selfright.ingest.pipeline import Progress, Report, ingest
 from selfright.ingest.ray_cluster import Embed, Embedding, EmbeddingWriter, RayCluster
 from selfright.retrieval.preparing import embedder_languages, text_to_index
 from selfright.retrieval.stores.opening import open_store
-from selfright.wiring.models import make_embedder
+from selfright.wiring.networks import make_embedder
 from selfright.wiring.open_index import OpenIndex
 
 _ENTRY = f"{__name__}:embedding_of"

@@ -23,7 +23,8 @@ from selfright.flow.strategies import check_strategy, create_strategy
 from selfright.settings import Settings
 from selfright.telemetry.taps import Tap, intercept
 from selfright.wiring.judges import JudgeService
-from selfright.wiring.models import Models, Preload, check_mode, jobs_to_ask
+from selfright.wiring.models import Models, check_mode, jobs_to_ask
+from selfright.wiring.networks import Preload
 from selfright.wiring.open_index import OpenIndex, Overrides
 from selfright.wiring.packs import SlotReaders, check_needs, load_pack, open_profiles
 from selfright.wiring.roles import OfflineRoles, Roles, offline_roles, with_models
@@ -50,7 +51,7 @@ class Engine:
         self.judging = JudgeService(settings, self.index)
         self._profiles_override = overrides.profiles
         self._made: tuple[tuple[object, ...], OfflineRoles] | None = None
-        self._preload = Preload(self.index, reads=not self.models.jobs)
+        self._preload = Preload(lambda: self.index.embedder, reads=not self.models.jobs)
         # A wrong preset or flag should be heard of now, not at the first question.
         check_strategy(self.flags(find_preset(settings.preset), {}).refine_strategy)
 

@@ -13,7 +13,7 @@ from selfright.retrieval.locations import format_location
 from selfright.roles.calibration.stored import GraderCalibration, read_calibration
 from selfright.settings import Settings
 from selfright.storage.files import write_atomically
-from selfright.wiring.models import pair_views
+from selfright.wiring.networks import pair_views
 from selfright.wiring.open_index import OpenIndex
 from selfright.wiring.roles import ChosenJudges, offline_roles
 

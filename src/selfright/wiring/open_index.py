@@ -88,7 +88,7 @@ class OpenIndex:
         if self._foreign:
             return None
         from selfright.retrieval.router import SHIPPED_SCALE, DescriptionRouter
-        from selfright.wiring.models import is_fitted
+        from selfright.wiring.networks import is_fitted
 
         # Its thresholds are cosines of one encoder; another one's would send questions anywhere.
         embedder = self.embedder if self.embedder is not None and is_fitted(self.embedder) else None
@@ -132,7 +132,7 @@ class OpenIndex:
     @cached_property
     def embedder(self) -> Embedder | None:
         """What the user gave, else the one that is set; None for ``none``."""
-        from selfright.wiring.models import resolve_embedder
+        from selfright.wiring.networks import resolve_embedder
 
         return resolve_embedder(self.settings.embedder, self.overrides.embeddings)
 

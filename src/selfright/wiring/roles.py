@@ -23,7 +23,7 @@ from selfright.domain.ports import (
     TermStatistics,
     Tokenizer,
 )
-from selfright.wiring.models import is_fitted, pair_views
+from selfright.wiring.networks import is_fitted, pair_views
 
 if TYPE_CHECKING:
     from selfright.roles.abstain import CalibratedAbstainer

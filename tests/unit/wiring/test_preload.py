@@ -2,16 +2,14 @@
 
 import threading
 from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.models.encoder import E5
-from selfright.wiring.models import Preload
-from selfright.wiring.open_index import OpenIndex
+from selfright.wiring.networks import Preload
 
 
 class Encoder:
@@ -34,7 +32,7 @@ class Encoder:
 
 def warm_up(encoder: Encoder | None, times: int = 1) -> None:
     """Warms up, and waits for what that began."""
-    preload = Preload(cast(OpenIndex, SimpleNamespace(embedder=encoder)), reads=False)
+    preload = Preload(lambda: encoder, reads=False)
     for _ in range(times):
         preload.warm_up()
     for thread in threading.enumerate():
