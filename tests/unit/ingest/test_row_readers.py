@@ -157,6 +157,14 @@ RECORDS = {
         {"data": {"page": 1, "rows": [{"a": 1, "b": 2}, {"a": 3, "b": 4}]}, "total": 2},
         "- total: 2\n\n## data\n\n- page: 1\n\n### rows\n\n|a|b|\n|---|---|\n|1|2|\n|3|4|",
     ),
+    "rows below their names, and lists of as many values": (
+        {"keys": [["door", "floor"], ["A1", 1], ["B1", 2]], "rooms": {"no": ["101", "102"], "seats": [20, 30]}},
+        "## keys\n\n|door|floor|\n|---|---|\n|A1|1|\n|B1|2|\n\n## rooms\n\n|no|seats|\n|---|---|\n|101|20|\n|102|30|",
+    ),
+    "lists that are no columns": (
+        {"tags": ["a", "b"], "hosts": ["x", "y"], "fees": {"day": [10, "EUR"], "year": [24, "EUR"]}},
+        "- tags: a, b\n- hosts: x, y\n- fees – day: 10, EUR\n- fees – year: 24, EUR",
+    ),
     "values alone": ([1, "two", [3]], "- 1\n- two\n- 3"),
 }  # fmt: skip
 

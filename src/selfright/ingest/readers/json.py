@@ -30,21 +30,14 @@ from selfright.ingest.readers.tables import plain_rows, tables
 
 _MEDIA_TYPE = "application/json"
 _MOST_VALUES = 1_000_000  # of a file; they take some 250 MB
-_ROWS = "documents"
-_MANY = 100  # so many records are better found, and kept up to date, one by one
+_MANY = 100  # so many records are better found one by one, and tell whether rows of JSON Lines have a text
 _TITLES = ("title", "name", "question", "subject", "label", "heading", "제목", "이름", "질문", "명칭")
 _QUESTIONS, _ANSWERS = ("question", "q", "질문"), ("answer", "a", "답변")
 _COLUMNS, _CELLS = ("columns", "headers", "header", "fields"), ("rows", "data", "values")
-_TITLE_LENGTH = 200
-_DEPTH = 20
-_LABEL_LENGTH = 200
-_CELL_LENGTH = 200
+_TITLE_LENGTH = _LABEL_LENGTH = _CELL_LENGTH = 200
 _LIST_LENGTH = 60  # of a member of a list that stands with others on one line
-_MOST_COLUMNS = 50
-_BETWEEN = " – "
-_CHUNK = 2**20
-_NAMING = {"_id", "id", "title"}
-_SEEN_ROWS = 100  # by which it is told whether rows of JSON Lines have a text
+_DEPTH, _MOST_COLUMNS, _CHUNK = 20, 50, 2**20
+_BETWEEN, _NAMING = " – ", {"_id", "id", "title"}
 
 Record = Mapping[str, Any]
 
@@ -63,14 +56,14 @@ def _read_whole(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     if holds_more(text, _MOST_VALUES):
         raise file.refuse(f"more than {_MOST_VALUES:,} values; bring its texts as JSON Lines")
     try:
-        data = json.loads(text, object_pairs_hook=lambda pairs: _with_records(_named_once(pairs)))
+        data = _as_records(json.loads(text, object_pairs_hook=lambda pairs: _with_records(_named_once(pairs))))
     except RecursionError as error:
         raise file.refuse("nested too deeply to be read as documents; flatten it") from error
     except ValueError as error:
         raise file.refuse(f"not JSON ({error}); mend it, or use .jsonl for one object a line") from error
     lists = [("", data)] if isinstance(data, list) else list(data.items()) if isinstance(data, dict) else []
     for name, rows in lists:
-        texts = rows if isinstance(rows, list) and name in ("", _ROWS) else ()
+        texts = rows if isinstance(rows, list) and name in ("", "documents") else ()
         if any("text" in row for row in texts if isinstance(row, dict)):
             yield from documents(file, enumerate(texts, start=1), unit="item")
             return
@@ -94,6 +87,7 @@ def _named_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _with_records(value: dict[str, Any]) -> Any:
     """The object; one with columns beside rows of as many cells (tables as query tools write them) with records."""
+    value = {key: _as_records(inner) for key, inner in value.items()}
     names = next((value[key] for key in _COLUMNS if _is_names(value.get(key))), None)
     of = next((key for key in _CELLS if names and _has_cells(value.get(key), len(names))), "")
     if names is None or not of:
@@ -101,6 +95,22 @@ def _with_records(value: dict[str, Any]) -> Any:
     records = [dict(zip(names, row, strict=True)) for row in value[of]]
     rest = {key: inner for key, inner in value.items() if key not in (*_COLUMNS, "index", of)}
     return {**rest, of: records} if rest else records
+
+
+def _as_records(value: Any) -> Any:
+    """Rows below a row of names, and lists of as many values each, as records: if all of one are texts, or numbers."""
+    lists = list(value.values()) if isinstance(value, dict) else []
+    if isinstance(value, list) and len(value) > 2 and _is_names(value[0]) and _has_cells(value[1:], len(value[0])):
+        names, rows = value[0], value[1:]
+    elif len(lists) > 1 and isinstance(lists[0], list) and _has_cells(lists, len(lists[0])):
+        names, rows = list(value), list(zip(*lists, strict=True))
+    else:
+        return value
+    kinds = [
+        {isinstance(cell, str) + 2 * isinstance(cell, dict | list) for cell in of} for of in zip(*rows, strict=True)
+    ]
+    is_table = len(rows) > 1 and {0} in kinds and all(kind in ({0}, {1}) for kind in kinds)
+    return [dict(zip(names, row, strict=True)) for row in rows] if is_table else value
 
 
 def _is_names(value: Any) -> bool:
@@ -248,7 +258,7 @@ def _read_lines(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     Where none of the first rows has a ``text`` they are records, in which each value stands with its name.
     """
     numbered = rows(file)
-    seen = list(islice(numbered, _SEEN_ROWS))
+    seen = list(islice(numbered, _MANY))
     objects = [row for _, row in seen if isinstance(row, dict)]
     are_records = any(row.keys() - _NAMING for row in objects) and not any("text" in row for row in objects)
     every: Iterator[Row] = chain(seen, numbered)
