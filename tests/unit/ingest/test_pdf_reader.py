@@ -450,6 +450,35 @@ def test_the_totals_of_an_invoice_without_rules_are_rows_of_their_own(read_one: 
     assert [tuple(row.values()) for row in rows] == INVOICE[1:]
 
 
+WRAPPED = [
+    ("Plan", "Fee", "Storage", ["Support"]),
+    ("Basic", "9.00", "10 GB", ["E-mail only, answers within three", "working days"]),
+    ("Plus", "19.00", "100 GB", ["Chat, answers within one day"]),
+    ("Pro", "49.00", "1 TB", ["Phone and chat around the clock", "on all days"]),
+]
+
+
+@pytest.mark.parametrize("middle", [0.0, 0.5])
+@pytest.mark.parametrize("rules", ["", "down", "across"])
+def test_cells_of_several_lines_that_no_rule_parts_are_whole(read_one: ReadOne, middle: float, rules: str) -> None:
+    """Level with their row by their tops, or by their middles."""
+    placed, ys = [], [712.0]
+    for *cells, support in WRAPPED:
+        height = 12 * len(support)
+        placed += [(x, ys[-1] - 10 - middle * (height - 12), of) for x, of in zip((60, 130, 200), cells, strict=True)]
+        placed += [(280, ys[-1] - 10 - 12 * n, of) for n, of in enumerate(support)]
+        ys.append(ys[-1] - height - 6)
+
+    def draw(canvas: Any) -> None:
+        for x in (56, 126, 196, 276, 480) if rules == "down" else ():
+            canvas.line(x, ys[0], x, ys[-1])
+        for y in ys if rules == "across" else (ys[:2] if rules else ()):
+            canvas.line(56, y, 480, y)
+
+    (rows,) = tables(read_one("w.pdf", pdf(both(texts(*placed, font="Helvetica"), draw))).text)
+    assert [tuple(row.values()) for row in rows] == [(*cells, " ".join(of)) for *cells, of in WRAPPED[1:]]
+
+
 def test_a_second_line_of_a_caption_above_a_table_without_rules_is_one(read_one: ReadOne) -> None:
     rows = [("Article", "Description", "Unit", "Price")]
     rows += [(f"SP-{n:03}", f"Seal ring {2 * n} mm", "pc", f"{1.15 * n:.2f}") for n in range(1, 13)]

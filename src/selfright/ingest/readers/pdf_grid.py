@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise, product, zip_longest
 from math import inf
@@ -13,6 +14,7 @@ from selfright.ingest.readers.tables import Cell
 _NEAR = 2  # points
 _MOST = 300  # rules each way
 _ALIGNED = 3  # cells
+_MOST_LINES = 12  # of a cell that is level with another by its middle
 _AMOUNT = re.compile(r"\D{0,5}\d[\d.,]*\D{0,5}")
 
 Place = tuple[int, int]
@@ -44,6 +46,8 @@ def rows_and_columns(
     lines = lines_of(downwards(pieces))
     behind = _behind(lines, found, ends)
     said = " ".join(line.text for line in behind)
+    if level := _level_rows(_in_columns(lines[: len(lines) - len(behind)], ends)):
+        return [list(map(Cell, row)) for row in level], ends, behind
     rows = []
     for row, below in zip_longest(found, found[1:]):
         own = [line for line in lines if _is_over(line, row) and not (below and _is_over(line, below))]
@@ -52,6 +56,57 @@ def rows_and_columns(
             continue
         rows += _rows_in(own, ends) or [[Cell(_text(cell, pieces).removesuffix(said).rstrip()) for cell in row]]
     return rows, ends, behind
+
+
+def _in_columns(lines: Sequence[Line], columns: Sequence[Column]) -> list[list[Line]]:
+    """The pieces of lines by the columns that they begin in, each as a line; nothing where one reaches into another."""
+    found: list[list[Line]] = [[] for _ in columns]
+    lefts = [left - _NEAR for left, _ in columns]
+    for piece in (piece for line in lines for piece in line.pieces):
+        place = max(0, bisect_right(lefts, piece.left) - 1)
+        if piece.right > next(iter(lefts[place + 1 :]), inf) + 2 * _NEAR:
+            return []
+        found[place].append(Line.of([piece]))
+    return found
+
+
+def _level_rows(columns: Sequence[Sequence[Line]]) -> list[list[str]]:
+    """Rows whose cells may have several lines, though no rule parts them: each cell is level with one of the first
+    column, by its top or its middle. Nothing where any is not, or where none has several lines.
+    """
+    first = columns[0] if columns else ()
+    if not 1 < len(first) < max(map(len, columns)):
+        return []
+    tops = Counter(round(line.top / _NEAR) for lines in columns[1:] for line in lines)
+    own = {round(line.top / _NEAR) + n for line in first for n in (-1, 0, 1)}
+    if any(count > 1 for top, count in tops.items() if top not in own):  # a row without a first cell?
+        return []
+    for cells in (_by_top, _by_middle):
+        found = [cells(first, lines) for lines in columns]
+        if all(found):
+            return [["\n".join(line.text for line in cell) for cell in row] for row in zip(*found, strict=True)]
+    return []
+
+
+def _by_top(first: Sequence[Line], lines: Sequence[Line]) -> list[list[Line]]:
+    tops = [line.top - _NEAR for line in first]
+    cells: list[list[Line]] = [[] for _ in first]
+    for line in lines:
+        cells[max(0, bisect_right(tops, line.top) - 1)].append(line)
+    is_level = all(abs(cell[0].top - line.top) <= _NEAR for cell, line in zip(cells, first, strict=True) if cell)
+    return cells if is_level else []
+
+
+def _by_middle(first: Sequence[Line], lines: Sequence[Line]) -> list[list[Line]]:
+    left = list(lines)
+    cells: list[list[Line]] = []
+    for line in first:
+        middle = line.top + line.bottom
+        off = [abs(left[0].top + left[n].bottom - middle) for n in range(min(len(left), _MOST_LINES))]
+        count = off.index(min(off)) + 1 if off and min(off) <= 2 * _NEAR else 0
+        cells.append(left[:count])
+        del left[:count]
+    return [] if left else cells
 
 
 def _behind(lines: Sequence[Line], rows: Sequence[Any], columns: Sequence[Column]) -> Sequence[Line]:
@@ -207,6 +262,10 @@ def _split_row(row: Sequence[tuple[list[Piece], int, int]], is_first: bool) -> I
         and all(len(own) == len(ends[0]) for own in ends)
         and all(max(at) - min(at) <= 2 * _NEAR for at in zip(*ends, strict=True))
     )  # fmt: skip
+    is_plain = not is_first and len(filled) >= _ALIGNED and all((wide, deep) == (1, 1) for _, wide, deep in row)
+    if not is_several and is_plain and (level := _level_rows(texts)):
+        yield from (list(map(Cell, cells)) for cells in level)
+        return
     for n in range(len(ends[0]) if is_several else 1):
         yield [
             Cell("\n".join(line.text for line in (lines[n : n + 1] if is_several else lines)), wide, deep)
