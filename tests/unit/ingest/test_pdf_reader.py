@@ -15,7 +15,7 @@ from selfright.domain.blocks import blocks
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest import ocr
-from selfright.ingest.readers import pdf_flow
+from selfright.ingest.readers import pdf_words
 from tests.support.mutating import mutated
 from tests.support.office import pdf_of
 
@@ -164,7 +164,7 @@ def test_the_model_for_korean_is_loaded_where_a_line_end_needs_it_only(
     def loaded() -> None:
         raise AssertionError("it takes a second")
 
-    monkeypatch.setattr(pdf_flow, "_kiwi", loaded)
+    monkeypatch.setattr(pdf_words, "_kiwi", loaded)
     assert read_one("e.pdf", pdf(lines(SENTENCE, SENTENCE, "A short end."))).text.endswith("A short end.")
     assert read_one("k.pdf", pdf(both(lines(KOREAN), grid(PRICES_KO, y=600)))).text.startswith(KOREAN)
 
@@ -477,6 +477,18 @@ def test_cells_of_several_lines_that_no_rule_parts_are_whole(read_one: ReadOne, 
 
     (rows,) = tables(read_one("w.pdf", pdf(both(texts(*placed, font="Helvetica"), draw))).text)
     assert [tuple(row.values()) for row in rows] == [(*cells, " ".join(of)) for *cells, of in WRAPPED[1:]]
+
+
+def test_the_last_line_of_a_cell_below_a_table_without_rules_is_of_it(read_one: ReadOne) -> None:
+    rows = [
+        (700, "등급", "조건", "혜택"),
+        (682, "실버", "최근 6개월 동안 구매 금액이 10만 원", "적립 1%, 생일 쿠폰 한 장"),
+        (652, "골드", "최근 6개월 동안 구매 금액이 30만 원", "적립 2%, 무료 배송, 생일 쿠폰 두 장"),
+    ]
+    placed = [(x, y, of) for y, *row in rows for x, of in zip((89, 139, 329), row, strict=True)]
+    rest = texts(*placed, (139, 670, "이상인 회원"), (139, 640, "이상인 회원"), (89, 622, "계"), size=9)
+    text = read_one("t.pdf", pdf(both(lines("등급은 매월 1일에 다시 정한다.", x=78, y=724), rest))).text
+    assert "|골드|최근 6개월 동안 구매 금액이 30만 원 이상인 회원|적립 2%, 무료 배송, 생일 쿠폰 두 장|" in text
 
 
 def test_a_second_line_of_a_caption_above_a_table_without_rules_is_one(read_one: ReadOne) -> None:

@@ -1,48 +1,31 @@
 """The parts of PDF pages as one text: headers and footers once, tables and paragraphs that run over pages whole."""
 
-import functools
-import importlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from itertools import pairwise
+from math import inf
 from operator import attrgetter
-from typing import Any
 
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.pdf_grid import Column
 from selfright.ingest.readers.pdf_lines import Line
 from selfright.ingest.readers.pdf_page import Part
+from selfright.ingest.readers.pdf_words import join_lines
 from selfright.ingest.readers.tables import Cell, tables
 
 _EDGE = 0.1  # of a page's height, where headers and footers stand
 _MANY, _SURE_PAGES = 0.4, 4  # of the pages, and how many
 _BESIDE_NUMBER = 8  # letters: "Page 3 of 9"
-_NEAR, _FULL = 12.0, 0.9  # points; of the width
+_NEAR, _INDENT = 12.0, 2.0  # points
+_FULL = 0.9  # of the width
 _HEADER_ROWS = 4
 _NUMBER = re.compile(r"\d{1,5}")
 _ROMAN = re.compile(r"\W*[ivxlc]{1,7}\W*")
 _ENDS = re.compile(r"[.!?:;。！？…][\"'”’)\]」』]*$")
 _SENTENCE = re.compile(r"[.,;:]$")
 _LARGER, _MUCH_LARGER, _LARGEST, _APART = 1.15, 1.3, 1.7, 1.4  # than most letters; from heading to heading, in sizes
-_HANGUL = "\uac00-\ud7a3"
-_IDEOGRAPHS = "\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60"
-# That a line break comes first lets the search skip all other characters.
-_KOREAN = re.compile(rf"\n(?<=[{_HANGUL}]\n)(?=[{_HANGUL}])")
-_UNSPACED = re.compile(rf"\n(?<=[{_IDEOGRAPHS}]\n)(?=[{_IDEOGRAPHS}])")
-_HYPHEN = re.compile(r"([^\W\d_]+)([-\u2010\u00ad\x02\ufffe])\n([^\W\d_]+)")
-_HAS_HYPHEN = re.compile(r"\n(?<=[^\W\d_][-\u2010\u00ad\x02\ufffe]\n)")
-_AFTER_HYPHEN = re.compile(r"\n(?<=\w[-\u2010]\n)(?=\w)")
-# An address that goes on: behind a dot in small letters, behind a stroke with another sign of addresses in the word.
-_ADDRESS_END = re.compile(r"\n(?<=[./_=&?%#]\n)(?=(?<=\.\n)[a-z]|(?<=[=&?%#_]\n)\w|[\w-]{1,60}[./_=?&%#-]\w)")
-_OF_ADDRESS = re.compile(r"://|\w@\w|^\W?www\.")
-_COMPOUND = re.compile(r"\w+-\w+")
-_ADDRESS = 200  # characters
-_CONTEXT = 16  # characters of each line
-_MOST_ENDS, _FEW_ENDS = 20_000, 8  # line ends of a file
-_DIVIDED = 0.2  # of the line ends: in a text that is divided between words, a few are taken for divided words
 
 
 @dataclass(slots=True)
@@ -74,7 +57,10 @@ def text_of(pages: Sequence[Page]) -> str:
 
 
 def _headings(part: Part, usual: float, font: str) -> Iterator[Part]:
-    """The part; lines in larger letters than ``usual`` as headings, each one. A sentence or the usual font is none."""
+    """The part; lines in larger letters than ``usual`` as headings, each of those that the library puts together.
+
+    A sentence in letters of that size is no heading, nor is what is in letters as most are.
+    """
     pieces = [piece for line in part.lines for piece in line.pieces]
     size = min((piece.size for piece in pieces), default=0.0)
     is_larger = size >= _LARGER * usual > 0
@@ -97,7 +83,7 @@ def _is_name(line: Line) -> bool:
 
 def _blocks(parts: Sequence[Part]) -> Iterator[markup.Block]:
     texts = [text for part in parts for text in ([cell.text for row in part.rows for cell in row] or [part.text])]
-    whole = iter(_join_lines(texts))
+    whole = iter(join_lines(texts))
     for part in parts:
         if part.rows:
             yield from tables([[replace(cell, text=next(whole)) for cell in row] for row in part.rows])
@@ -174,7 +160,7 @@ def _continues(before: Part, part: Part) -> bool:
         is_new = part.rows and not (is_over or are_ruled)
         rows = [] if is_new else _rows(part, before.columns)
         if not rows:
-            return False
+            return not is_over and _takes_rest(before, part)
         same = 0
         while same < min(len(rows), len(before.rows), _HEADER_ROWS) and rows[same] == before.rows[same]:
             same += 1
@@ -187,6 +173,22 @@ def _continues(before: Part, part: Part) -> bool:
     else:
         return False
     before.end, before.bottom, before.top = part.page, part.bottom, part.top
+    return True
+
+
+def _takes_rest(table: Part, part: Part) -> bool:
+    """Whether a part is the rest of a cell in the last row of a table, not of the first one; then that takes it in."""
+    cells, line = table.rows[-1], part.lines[0] if part.lines else None
+    if line is None or part.kind != "paragraph" or len(cells) != len(table.columns):
+        return False
+    is_near = part.top - table.bottom < line.bottom - line.top
+    edges = [*(left for left, _ in table.columns), inf]
+    own = next((n for n, left in enumerate(edges) if n and abs(line.left - left) < _INDENT), 0)
+    is_in = all(len(of.pieces) == 1 and abs(of.left - line.left) < _INDENT for of in part.lines)
+    if not (own and is_near and is_in and cells[own].text and max(of.right for of in part.lines) < edges[own + 1]):
+        return False
+    cells[own] = replace(cells[own], text=f"{cells[own].text}\n{part.text}")
+    table.bottom = part.bottom
     return True
 
 
@@ -243,57 +245,3 @@ def _row(line: Line, columns: Sequence[Column], shift: float) -> list[Cell]:
         texts[place] = piece.text
     is_alone = len(line.pieces) == 1 and texts[0]  # as any paragraph is
     return [] if is_alone else [Cell(text) for text in texts]
-
-
-def _join_lines(texts: Sequence[str]) -> list[str]:
-    """The texts of one document, each without its line breaks.
-
-    A hyphen stays in an address, and where the same document has the word with it within a line. Korean words are put
-    together where the extra ``ko`` is installed.
-    """
-    compounds = {word.lower() for text in texts for word in _COMPOUND.findall(text)}
-
-    def without_hyphen(match: re.Match[str]) -> str:
-        before, hyphen, after = match.groups()
-        address = match.string[max(0, match.start() - _ADDRESS) : match.end(1)].split()[-1]
-        is_whole = "://" in address or not after[0].islower() or f"{before}-{after}".lower() in compounds
-        is_compound = hyphen in "-\u2010" and is_whole
-        return f"{before}-{after}" if is_compound else before + after
-
-    divided = iter(_find_divisions([pair for text in texts for pair in _pairs(text)]))
-    whole = []
-    for text in texts:
-        korean = _KOREAN.sub(lambda _: "" if next(divided) else " ", text)
-        unspaced = _UNSPACED.sub("", korean)
-        unspaced = _HYPHEN.sub(without_hyphen, unspaced) if _HAS_HYPHEN.search(unspaced) else unspaced
-        unbroken = _ADDRESS_END.sub(_within_address, _AFTER_HYPHEN.sub("", unspaced))
-        whole.append(unbroken.replace("\n", " "))
-    return whole
-
-
-def _within_address(end: re.Match[str]) -> str:
-    before = end.string[max(0, end.start() - _ADDRESS) : end.start()].split()[-1]
-    return "" if _OF_ADDRESS.search(before) else "\n"
-
-
-def _pairs(text: str) -> list[tuple[str, str]]:
-    """What stands around each line end between two Korean syllables."""
-    ends = ((above[-_CONTEXT:], below[:_CONTEXT]) for above, below in pairwise(text.split("\n")))
-    return [(above, below) for above, below in ends if _KOREAN.search(f"{above}\n{below}")]
-
-
-def _find_divisions(pairs: Sequence[tuple[str, str]]) -> list[bool]:
-    """Whether a word goes on over each line end."""
-    if not pairs or find_spec("kiwipiepy") is None:
-        return [False] * len(pairs)
-    tried = pairs[:_MOST_ENDS]
-    chunks = [chunk for pair in tried for chunk in pair]
-    _, spaced = _kiwi().glue(chunks, return_space_insertions=True)
-    divided = [not has_blank for has_blank in spaced[::2]] + [False] * (len(pairs) - len(tried))
-    return divided if len(pairs) < _FEW_ENDS or sum(divided) >= _DIVIDED * len(tried) else [False] * len(pairs)
-
-
-@functools.lru_cache(maxsize=1)
-def _kiwi() -> Any:
-    module: Any = importlib.import_module("kiwipiepy")  # it does not declare what it exports
-    return module.Kiwi(num_workers=1, load_multi_dict=False, load_typo_dict=False)
