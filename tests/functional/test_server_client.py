@@ -1,5 +1,7 @@
 """The wire client against the real service."""
 
+import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 from selfright.domain.errors import ServiceError, ServiceUnreachable
 from selfright.schemas import NodeOutcome
 from selfright.server.keys import KeyRing
+from selfright.server.logging import JsonLines
 from selfright.wire.answers import AnswerToken, DoneEvent, NodeFinished, VerdictReached
 from selfright.wire.client import Client
 from tests.support.service import QUESTION, Running, serving, write_index
@@ -114,6 +117,18 @@ def test_what_goes_wrong_is_one_of_our_errors(client: Client, running: Running) 
     with Client(transport=half) as other, pytest.raises(ServiceUnreachable, match="broke off"):
         list(other.stream(QUESTION))
     del running
+
+
+def test_a_stream_that_was_heard_to_its_end_is_not_logged_as_left(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO", logger="selfright.service"):
+        list(client.stream(QUESTION, preset="basic"))
+        for _ in range(200):  # a line is written once its reply is out
+            if lines := [JsonLines().format(each) for each in caplog.records if each.getMessage() == "request"]:
+                break
+            time.sleep(0.02)
+    assert [json.loads(line)["status"] for line in lines] == [200]
 
 
 def test_a_key_is_sent(settings: dict[str, Any], tmp_path: Path) -> None:

@@ -44,12 +44,22 @@ class EventStream(EventSourceResponse):
     """Sends the frames of a turn; its permit is given back however it ends. Raises ``ClientGone``."""
 
     def __init__(self, frames: AsyncGenerator[ServerSentEvent, None], permit: ExitStack, heartbeat_s: float) -> None:
-        async def end(_: Message) -> None:
-            raise ClientGone
+        whole = False
 
-        made, beat = _in_own_task(frames), ServerSentEvent(comment="still at work", sep=_END)
+        async def made() -> AsyncGenerator[ServerSentEvent, None]:
+            nonlocal whole
+            async with aclosing(_in_own_task(frames)) as framed:
+                async for each in framed:
+                    yield each
+            whole = True
+
+        async def end(_: Message) -> None:
+            if not whole:  # that a reply is over is told as if its caller had left
+                raise ClientGone
+
+        beat = ServerSentEvent(comment="still at work", sep=_END)
         super().__init__(
-            made, sep=_END, ping=heartbeat_s, ping_message_factory=lambda: beat, client_close_handler_callable=end
+            made(), sep=_END, ping=heartbeat_s, ping_message_factory=lambda: beat, client_close_handler_callable=end
         )
         self._permit = permit
 
