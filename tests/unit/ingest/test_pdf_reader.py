@@ -253,6 +253,11 @@ def test_a_long_table_of_narrow_cells_is_one(read_one: ReadOne, widths: Sequence
     assert tables(read_one("t.pdf", pdf(*pages)).text) == [[dict(zip(header, row, strict=True)) for row in rows]]
 
 
+def test_a_caption_that_a_rule_of_its_table_cuts_is_read(read_one: ReadOne) -> None:
+    page = both(lines("Table 3. Fees of the berths", "(in EUR, without VAT)", y=700), grid(PRICES, y=685))
+    assert read_one("n.pdf", pdf(page)).text.startswith("Table 3. Fees of the berths (in EUR, without VAT)\n\n|Zone|")
+
+
 def test_text_over_a_drawing_is_no_table(read_one: ReadOne) -> None:
     def draw(canvas: Any) -> None:
         dice = random.Random(1)
@@ -505,11 +510,34 @@ def test_a_second_line_of_a_caption_above_a_table_without_rules_is_one(read_one:
 PAIRS = [("Operator", "Blue Sound Ferries"), ("Phone", "0171 555 0123"), ("Office", "Pier 3, daily 7:30-19:00")]
 
 
+BERTH = [("Harbour master", "R. Hale"), ("VHF channel", "12"), ("Office hours", "8:00-18:00")]
+BERTH += [("Water", "free of charge")]
+
+
 def test_labels_and_values_side_by_side_without_rules_are_pairs(read_one: ReadOne) -> None:
     labels, values = zip(*PAIRS, strict=True)
     columns = lines(*labels, size=12, font="Helvetica"), lines(*values, x=150, size=12, font="Helvetica")
     text = read_one("l.pdf", pdf(both(*columns, lines(SENTENCE, SENTENCE, y=560)))).text
     assert text.startswith("\n".join(f"- {label}: {value}" for label, value in PAIRS))
+
+
+@pytest.mark.parametrize("pairs", [PAIRS, BERTH])
+def test_a_line_right_below_labels_is_none_of_them(read_one: ReadOne, pairs: list[tuple[str, str]]) -> None:
+    from reportlab.lib.styles import getSampleStyleSheet
+    from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table
+
+    sheet, buffer = getSampleStyleSheet(), io.BytesIO()
+    said = [
+        Paragraph(of, sheet["Normal"]) for of in ("Table 3. Fees of the berths", "(in EUR)", "Fees are due at once.")
+    ]
+    fees = Table(
+        [["Berth", "Length", "Depth", "Fee"], ["A1", "12 m", "3.5 m", "24.00"], ["A2", "18 m", "4 m", "36.50"]]
+    )
+    titles = Paragraph("Berths", sheet["Heading1"]), Paragraph("Desk", sheet["Heading2"])
+    parts = [titles[0], *said[:2], fees, Spacer(1, 10), titles[1], Table(pairs, hAlign="LEFT"), said[2]]
+    SimpleDocTemplate(buffer).build(parts)
+    items = "\n".join(f"- {label}: {value}" for label, value in pairs)
+    assert read_one("b.pdf", buffer.getvalue()).text.endswith(f"Desk\n\n{items}\n\nFees are due at once.")
 
 
 def test_a_caption_below_a_table_without_rules_is_no_row(read_one: ReadOne) -> None:

@@ -137,6 +137,13 @@ def test_a_form_with_values_over_several_places() -> None:
     ]
 
 
+def test_a_note_over_all_of_a_form_is_none_of_its_rows() -> None:
+    rows = plain_rows([["Fee", "45.00 EUR"], ["Rate", "30 %"]])
+    assert [line for _, line in tables([*rows, [Cell("Due at once.", columns=2)]])] == [
+        *("- Fee: 45.00 EUR", "- Rate: 30 %", "Due at once.")
+    ]
+
+
 def test_a_form_with_one_value_over_several_places() -> None:
     name, street, amount = plain_rows(
         [["성명", "김하늘", "생년월일", "1990-03-02"], ["주소"], ["금액", "1,200원", "계좌", "국민"]]

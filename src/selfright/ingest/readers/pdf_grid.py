@@ -48,21 +48,28 @@ def rows_and_columns(
     said = " ".join(line.text for line in behind)
     if level := _level_rows(_in_columns(lines[: len(lines) - len(behind)], ends)):
         return [list(map(Cell, row)) for row in level], ends, behind
-    rows = []
+    rows: list[list[Cell]] = []
+    across: list[Line] = []
     for row, below in zip_longest(found, found[1:]):
         own = [line for line in lines if _is_over(line, row) and not (below and _is_over(line, below))]
+        if not own:  # its cells have no places
+            whole = " ".join(plain(cell.text) for cell in row if cell and cell.text)
+            own = [line for line in lines if line.text == whole]
         if len(own) == 1 and _is_across(own[0], ends) and own[0] not in behind:  # a line of the caption, or of a note
             rows.append([Cell(own[0].text, len(ends))])
+            across.append(own[0])
             continue
+        across = []
         rows += _rows_in(own, ends) or [[Cell(_text(cell, pieces).removesuffix(said).rstrip()) for cell in row]]
-    return rows, ends, behind
+    count = len(rows) - len(across)  # those at the end are of no table
+    return (rows[:count], ends, [*across, *behind]) if count else (rows, ends, behind)
 
 
 def _in_columns(lines: Sequence[Line], columns: Sequence[Column]) -> list[list[Line]]:
     """The pieces of lines by the columns that they begin in, each as a line; nothing where one reaches into another."""
     found: list[list[Line]] = [[] for _ in columns]
     lefts = [left - _NEAR for left, _ in columns]
-    for piece in (piece for line in lines for piece in line.pieces):
+    for piece in (piece for line in lines for piece in line.pieces if columns):
         place = max(0, bisect_right(lefts, piece.left) - 1)
         if piece.right > next(iter(lefts[place + 1 :]), inf) + 2 * _NEAR:
             return []

@@ -34,6 +34,7 @@ _NEAR = 6.0  # points
 _INDENT = 2.0
 _SHARED, _CENTRED = 0.3, 0.1  # of the width
 _MOST_BLOCKS = 500
+_LABEL_WORDS = 3
 _FEWEST_LETTERS = 3  # at the beginnings of lines of a block, to be signs
 _NUMBERS = tuple("①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮"), tuple(f"{letter}." for letter in "가나다라마바사아자차카타파하")
 _NOTE = "※"
@@ -86,10 +87,7 @@ def parts(page: Any) -> Iterator[Part]:
     for (block, said), pieces in zip(blocks, own, strict=True):
         if said and not (filled_in and pieces and all(any(map(piece.is_in, filled_in)) for piece in pieces)):
             for part in _parts(block, said, pieces, rules, signs):
-                if found and (pairs := _pairs(found[-1], part)):
-                    found[-1] = pairs
-                else:
-                    found.append(part)
+                found[-1:] = (_pairs(found[-1], part) if found else []) or [*found[-1:], part]
     yield from found
     for _, run in itertools.groupby(sorted(others, key=lambda piece: piece.turn), lambda piece: piece.turn):
         left = list(run)
@@ -119,17 +117,33 @@ def _is_under(block: tuple[Any, float, float], other: tuple[Any, float, float]) 
     return is_below and min(end, to) - max(begin, from_) > _SHARED * min(end - begin, to - from_)
 
 
-def _pairs(left: Part, right: Part) -> Part | None:
-    """A table of labels and what stands beside each of them, which the library takes for two columns of text."""
-    if {left.kind, right.kind} - {"heading", "paragraph"} or not len(left.lines) == len(right.lines) > 1:
-        return None
-    lines = list(zip(left.lines, right.lines, strict=True))
+def _pairs(left: Part, right: Part) -> list[Part]:
+    """A table of labels and what stands beside each of them, which the library takes for two columns of text; what
+    follows below the labels behind it.
+    """
+    count = len(right.lines)
+    if {left.kind, right.kind} - {"heading", "paragraph"} or not 1 < count <= len(left.lines):
+        return []
+    lines = list(zip(left.lines, right.lines, strict=False))
     is_level = all(abs(label.top - value.top) < _INDENT and label.right < value.left for label, value in lines)
-    if not is_level or not form_items([[line.text for line in row] for row in lines], [False] * len(lines)):
-        return None
-    columns = [(min(line.left for line in of), max(line.right for line in of)) for of in (left.lines, right.lines)]
-    rows = [[Cell(line.text) for line in row] for row in lines]
-    return Part("table", "", left.top, max(left.bottom, right.bottom), rows=rows, columns=columns)
+    texts = [[label.text, value.text] for label, value in lines]
+    if not is_level or not (form_items(texts, [False] * count) or _are_labelled(texts)):
+        return []
+    columns = [(min(line.left for line in of), max(line.right for line in of)) for of in zip(*lines, strict=True)]
+    rows = [[Cell(label, is_label=True), Cell(value)] for label, value in texts]
+    table = Part("table", "", left.top, lines[-1][0].bottom, rows=rows, columns=columns)
+    below = left.lines[count:]
+    text = "\n".join(line.text for line in below)
+    return [table, *([Part("paragraph", text, below[0].top, left.bottom, lines=below)] if below else [])]
+
+
+def _are_labelled(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether short names without digits stand in front of values, of which some have digits and others do not."""
+    labels, values = zip(*rows, strict=True)
+    are_names = all(len(of.split()) <= _LABEL_WORDS and of[0].isalpha() and not of[0].islower() for of in labels)
+    has_digit = [any(map(str.isdigit, value)) for value in values]
+    are_mixed = True in has_digit and has_digit.count(False) > (not has_digit[0])  # but for a name of the column
+    return len(rows) > _LABEL_WORDS and are_names and are_mixed and not any(map(str.isdigit, "".join(labels)))
 
 
 def _block_text(block: Any) -> str:

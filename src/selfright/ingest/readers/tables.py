@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 from operator import itemgetter
 from typing import TypeVar
 
@@ -275,8 +275,11 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
         rows, texts = rows[above:], texts[above:]
     columns = [n for n in range(len(rows[0].texts)) if any(row[n] for row in texts)]
     texts = [[row[n] for n in columns] for row in texts]
-    if not is_known and (items := form_items(texts, [row.has_group for row in rows])):
+    notes = [row.said for row in takewhile(lambda row: row.is_one, reversed(rows[1:]))][::-1]  # over all columns
+    of_form = len(rows) - len(notes)
+    if not is_known and (items := form_items(texts[:of_form], [row.has_group for row in rows[:of_form]])):
         yield from (("list", markup.item(f"{label.rstrip(' :')}: {value}")) for label, value in items if value)
+        yield from as_lines(map(list, notes))
         return
     end = min(max(header_rows, 1), len(rows))
     while end < min(len(rows) - 1, _MOST_HEADER_ROWS) and _goes_on(rows[:end], rows[end], texts[end:]):
