@@ -163,7 +163,8 @@ def _assign(pieces: Sequence[Piece], blocks: Sequence[tuple[Any, str]]) -> tuple
         (others if home is None else own[home]).append(piece)
     for n, _, key in known:  # a block may also say what stands outside of its box
         if sum(len(piece.key) for piece in own[n]) < _SAID * len(key):
-            own[n] += [piece for piece in others if not piece.turn and piece.key in key]
+            if blocks[n][0].kind != "table":
+                own[n] += [piece for piece in others if not piece.turn and piece.key in key]
             others = [piece for piece in others if piece.turn or piece.key not in key]
     return own, others
 
