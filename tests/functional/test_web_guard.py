@@ -298,7 +298,10 @@ def test_environment_and_cookies_have_no_say(town: Town, monkeypatch: pytest.Mon
 # What comes back.
 
 
-def page(answer: Answer, limits: RequestLimits = QUICK) -> tuple[Reply | WebError, WebServer, float]:
+PATIENT = replace(QUICK, seconds=30)  # of what is not about time
+
+
+def page(answer: Answer, limits: RequestLimits = PATIENT) -> tuple[Reply | WebError, WebServer, float]:
     with serving(lambda _: answer) as server:
         transport = guard(f"p.example:{server.port}", table={"p.example": ["127.0.0.1"]}, limits=limits)
         began = time.monotonic()

@@ -169,10 +169,10 @@ def test_a_page_without_text_is_none(body: str) -> None:
     ],
 )  # fmt: skip
 def test_spiteful_pages_cost_little(body: str, caplog: pytest.LogCaptureFixture) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     with contextlib.suppress(PageUnusable):
         assert len(read(body).text) <= 1_100_000
-    assert time.perf_counter() - began < 10
+    assert time.thread_time() - began < 10
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
