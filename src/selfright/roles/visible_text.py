@@ -6,7 +6,7 @@ An honest text loses nothing of what it says.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,6 +16,7 @@ from selfright.domain.passages import Hit, Passage, Strip
 from selfright.domain.text import sentences_of
 
 _LONGEST = 20_000
+_LOWEST = 6  # of the levels of headings; one without a mark is of this
 
 _UNSEEN = re.compile(
     r"<!--.*?(?:-->|\Z)"
@@ -81,13 +82,24 @@ def sources(strips: Iterable[Strip], hits: Iterable[Hit]) -> tuple[Source, ...]:
 
 def heading_above(passage: Passage, at: int) -> str:
     """The last heading inside the passage before the document's position ``at``; empty where there is none."""
-    return next((name for start, name in reversed(_headings(passage.text)) if passage.start + start < at), "")
+    return next((name for start, _, name in reversed(_headings(passage.text)) if passage.start + start < at), "")
+
+
+def headings_above(passage: Passage, at: int) -> Iterator[str]:
+    """All headings that the document's position ``at`` stands under, the nearest first; not the title."""
+    lowest = _LOWEST + 1
+    for start, level, name in reversed(_headings(passage.text)):
+        if passage.start + start < at and level < lowest:
+            lowest = level
+            if name != passage.title:
+                yield name
+    yield from filter(None, map(str.strip, reversed(passage.section.split(">"))))
 
 
 @lru_cache(maxsize=256)
-def _headings(text: str) -> tuple[tuple[int, str], ...]:
-    found = (block for block in blocks(text) if block.kind == "heading")
-    return tuple((block.start, plain(text[block.start : block.end])) for block in found)
+def _headings(text: str) -> tuple[tuple[int, int, str], ...]:
+    found = ((block.start, text[block.start : block.end]) for block in blocks(text) if block.kind == "heading")
+    return tuple((start, len(line) - len(line.lstrip("#")) or _LOWEST, plain(line)) for start, line in found)
 
 
 def letters(text: str) -> str:

@@ -471,6 +471,40 @@ def test_a_heading_that_is_an_identifier_leads_in_what_does_not_name_it(heading:
     assert draft.sentences[0].text == said
 
 
+LOG = """\
+# Desk
+
+## 4.2.0 — 18 May
+
+### Added
+
+- Dark mode for the calendar.
+- Export of tasks
+
+## 4.1.3 — 2 March
+
+### Fixed
+
+- Crash when a large attachment was dropped on a task.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which version fixed the crash with attachments?", "4.1.3 — 2 March: Crash when a large attachment"),
+        ("Which version has the export of tasks and the dark mode?", "4.2.0 — 18 May › Added:\n- Dark mode"),
+    ],
+)
+def test_what_stands_under_a_version_is_said_with_it(question: str, expected: str) -> None:
+    assert ask(question, [passage(LOG, "log.md", "Desk")]).text.startswith(expected)
+
+
+def test_a_title_that_names_a_code_leads_nothing_in() -> None:
+    page = passage("# The K7 guide\n\nIt holds two litres of water.", "k7.md", "The K7 guide")
+    assert ask("How much water does it hold?", [page]).text.startswith("It holds two litres")
+
+
 def test_a_byline_does_not_answer() -> None:
     page = passage(
         "By K. Kettle, 2 March 2026, 7 minutes to read\n\nThe kettle was made in 2019.", "web.html", "Kettle"

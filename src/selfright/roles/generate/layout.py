@@ -9,6 +9,7 @@ from selfright.domain.codes import codes_in, is_named
 from selfright.domain.composing import cite, compose
 from selfright.domain.passages import Passage
 from selfright.roles.answer_units import AnswerUnit
+from selfright.roles.visible_text import headings_above
 
 _SENTENCE_END = re.compile(r"[.!?。]\W*$")
 _IDENTIFIER = re.compile(r"[A-Za-z]\w*_\w+|\A[A-Za-z]*[a-z][A-Z][A-Za-z]*\Z")  # max_size, or GzipReader all alone
@@ -42,8 +43,8 @@ def _layout_group(group: Sequence[AnswerUnit], topics: set[str]) -> list[str]:
     if first.kind == "sentence":
         if first.under.endswith(("?", "？")):  # an answer may say little without its question ("Yes.")
             return [f"{unit.under} {unit.text}" if unit is first else unit.text for unit in group]
-        topic = _section(first)
-        leads = topic not in topics and _names_more(topic, first.text)
+        topic = _naming_heading(first)
+        leads = topic and topic not in topics
         topics.add(topic)
         return [f"{topic}: {unit.text}" if leads and unit is first else unit.text for unit in group]
     if first.kind == "code":
@@ -55,8 +56,13 @@ def _layout_group(group: Sequence[AnswerUnit], topics: set[str]) -> list[str]:
     return [f"{lead}\n{entries[0]}" if lead else entries[0], *entries[1:]]
 
 
+def _naming_heading(unit: AnswerUnit) -> str:
+    """The nearest heading above it that names a code or an identifier that it leaves out ("4.1.3"); may be empty."""
+    names = map(_bare, headings_above(unit.strip.passage, unit.start))
+    return next((name for name in names if _names_more(name, unit.text)), "")
+
+
 def _names_more(topic: str, text: str) -> bool:
-    """Whether a heading names a code or an identifier that the text under it leaves out."""
     identifiers = _IDENTIFIER.findall(topic)
     return any(not is_named(code, text) for code in codes_in(topic)) or any(name not in text for name in identifiers)
 
@@ -72,7 +78,9 @@ def _entries(texts: Sequence[str]) -> list[str]:
 def _alone(item: AnswerUnit) -> str:
     """An item told outside of its list: without its number, and with what introduces it unless it is a sentence."""
     text = NUMBERED.sub("", item.text, count=1).lstrip()
-    lead = _lead(item) or ("" if _SENTENCE_END.search(text) else _topic(item))
+    is_whole = _SENTENCE_END.search(text) is not None
+    named = _naming_heading(item) if is_whole else ""
+    lead = _lead(item) or (f"{named}:" if named else "" if is_whole else _topic(item))
     return f"{lead} {text}" if lead else text
 
 
@@ -84,10 +92,10 @@ def _lead(unit: AnswerUnit) -> str:
 def _topic(unit: AnswerUnit) -> str:
     """The heading a list stands under, as its lead-in: "Side effects:"."""
     title = "" if LABELLED.match(unit.text) else unit.strip.passage.title.rstrip(":?!. ")
-    heading = _section(unit) or title
-    return f"{heading}:" if heading else ""
+    heading = _bare(unit.under or unit.strip.passage.section.rpartition(">")[2]) or title
+    above = _naming_heading(unit)
+    return f"{' › '.join(dict.fromkeys(filter(None, (above, heading))))}:" if heading else ""
 
 
-def _section(unit: AnswerUnit) -> str:
-    heading = unit.under or unit.strip.passage.section.rpartition(">")[2]
+def _bare(heading: str) -> str:
     return NUMBERED.sub("", heading.strip()).strip().rstrip(":?!. ")
