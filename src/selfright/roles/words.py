@@ -1,7 +1,7 @@
 """Words that carry no topic, and words that negate, in Korean and English."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from selfright.domain.tables import read_table
 from selfright.domain.text import has_hangul
@@ -16,6 +16,7 @@ _PHRASES = re.compile(
 )
 
 _WORD = re.compile(r"[^\W_]+")
+_LEAST_PLURAL = 4  # letters
 
 _END = r"(?![가-힣])"
 _START = r"(?<![가-힣])"
@@ -94,6 +95,19 @@ def content_words(text: str) -> frozenset[str]:
 def word_stems(text: str) -> frozenset[str]:
     """The words of ``text`` in lower case, Korean ones cut to their first two syllables, without most particles."""
     return frozenset(word[:2] if has_hangul(word) else word for word in _WORD.findall(text.casefold()))
+
+
+def singular(words: Iterable[str]) -> frozenset[str]:
+    """The words without the ending of an English plural (Harman's S stemmer, JASIS 42, 1991)."""
+    return frozenset(map(_singular, words))
+
+
+def _singular(word: str) -> str:
+    if len(word) < _LEAST_PLURAL or word.endswith(("us", "ss")) or not word.endswith("s"):
+        return word
+    if word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return f"{word[:-3]}y"
+    return word[:-1]
 
 
 def _blank(match: re.Match[str]) -> str:

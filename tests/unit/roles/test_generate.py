@@ -219,6 +219,14 @@ def test_a_word_that_the_heading_has_too_does_not_tell_rows_apart() -> None:
     assert [name for name in "가나다" if f"단계: {name};" in said] == ["가", "나", "다"]
 
 
+def test_a_row_that_names_what_is_asked_for_is_said_although_others_are_near() -> None:
+    """Rows of opening hours, asked for "Sundays": each is near, and one has the word."""
+    rows = ["| Monday to Friday | 7 to 21 |", "| Saturday | 9 to 18 |", "| Sunday and holidays | 10 to 16 |"]
+    table = "\n".join(["| Day | Pool |", "|---|---|", *rows])
+    (said,) = ask("When does the pool close on Sundays?", [passage(table, "gym.md", "Gym", "Opening hours")]).sentences
+    assert "Sunday and holidays" in said.text
+
+
 def test_rows_that_each_name_something_that_is_asked_for_are_said_together() -> None:
     table = (
         "| of | per 100 g | per serving |\n|---|---|---|\n| energy | 452 kcal | 203 kcal |\n| fat | 17 g | 7.7 g |\n"

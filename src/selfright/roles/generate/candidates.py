@@ -15,7 +15,7 @@ from selfright.roles.generate.layout import NUMBERED
 from selfright.roles.quantities import quantities
 from selfright.roles.selection import ScoredUnit, UnitScorer
 from selfright.roles.visible_text import heading_above
-from selfright.roles.words import content_words, word_stems
+from selfright.roles.words import content_words, singular, word_stems
 
 # How far (log-odds) an entry may be behind the best of its list or table to be said with it: rows are apart from one
 # another, what a list names belongs together.
@@ -106,14 +106,15 @@ def _codes(text: str) -> set[str]:
 
 def _entries(group: list[Candidate], asked: frozenset[str]) -> list[Candidate]:
     """The entries of a list that answer together: those not far behind the best. Of rows none that has only some of the
-    words that are ``asked`` for and stand in the best one, but not in the headings; all others where most are near."""
+    words that are ``asked`` for and stand in one of those, but not in the headings; all others where most are near."""
     if len(group) == 1:
         return group
     best, is_table = max(group, key=lambda entry: entry.score), group[0].units[0].kind == "row"
     least = best.score - (_ROW_MARGIN if is_table else _ITEM_MARGIN)
-    telling = asked - word_stems(_context(best.units[0]))
-    said = best.words & telling
-    alike = [entry for entry in group if not (is_table and entry.words & telling < said)]
+    telling = singular(asked) - singular(word_stems(_context(best.units[0])))
+    told = [singular(entry.words) & telling if is_table else frozenset() for entry in group]
+    most = [words for entry, words in zip(group, told, strict=True) if entry.score >= least]
+    alike = [entry for entry, words in zip(group, told, strict=True) if not any(words < other for other in most)]
     near = [entry for entry in alike if entry.score >= least]
     if is_table and 2 * len(near) > len(alike):  # the question does not tell them apart
         near = alike
