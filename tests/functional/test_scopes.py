@@ -210,7 +210,7 @@ def test_no_tool_gives_out_what_a_key_may_not_see(key: str, seen: Seen) -> None:
                     assert text.replace(named, "f" * len(named)) == told
 
     asyncio.run(asyncio.wait_for(run(), 120))
-    with seen.client(key) as http:  # asking in another user's name began a session of one's own
+    with seen.client(key) as http:  # asking in another user's name began a session of this user
         for one in set(hidden) - set(traces):
             http.delete(f"/v1/sessions/{one.replace(' ', '%20')}")
 
