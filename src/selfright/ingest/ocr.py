@@ -57,6 +57,12 @@ def is_installed() -> bool:
     return find_spec("tesserocr") is not None
 
 
+def bounds_of(file: SourceFile) -> Bounds:
+    """What reading a file may take, with the time in which text is recognised."""
+    waits = file.path.suffix.lower() == ".pdf" and is_installed()
+    return Bounds.of(file.size, file.limits.ocr_seconds if waits else 0.0)
+
+
 def recognise(file: SourceFile, numbers: Sequence[int]) -> Recognised:
     """The text of a PDF's pages. At most ``limits.ocr_pages`` of them are tried, for ``limits.ocr_seconds``."""
     limits = file.limits

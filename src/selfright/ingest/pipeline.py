@@ -1,104 +1,22 @@
 """Files in, passages indexed: what ``selfright index add`` does."""
 
 import dataclasses
-import hashlib
 import itertools
-import json
-import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Passage
 from selfright.domain.ports import Documents, Library, Writer
-from selfright.ingest.reading import Discovery, discover, read_each
-from selfright.ingest.splitting import split
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of the document under an id, without its text; ``fresh``: this run brought it."""
-
-    source: str | None
-    collection: str
-    content_hash: str
-    shown: str
-    fresh: bool = False
-
-    @classmethod
-    def of(cls, document: Document, *, fresh: bool = False) -> "Known":
-        """What is known of ``document``; ``shown`` stands for what readers see beside title and text."""
-        told = [document.url, document.media_type, sorted(document.metadata.items())]
-        shown = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
-        return cls(document.source, document.collection, document.content_hash, shown, fresh)
-
-    def holds_what(self, other: "Known") -> bool:
-        """Whether nothing has changed: neither what is searched or shown, nor where it is from."""
-        same = (self.content_hash, self.shown) == (other.content_hash, other.shown)
-        return same and is_same_place(self.source, other.source)
-
-
-Look = Callable[[str], Known | None]
-"""Finds what is known under an id; asked again for the same ones, so it should remember."""
-
-
-def name_of(document: Document, look: Look) -> str:
-    """The id that the document has already, or a free one: short, then with its folders, then numbered.
-
-    A file's name alone says nothing: two folders' README.md are two documents, whether or not the first is still there.
-    """
-    source = PurePath(document.source or "").as_posix()
-    by_content = _is_named_by_file(document.id, source)
-    names = _with_folders(document.id, source)
-    possible: list[str] = []
-    free = ""
-    for free in itertools.chain(names, (f"{document.id}~{n}" for n in itertools.count(2))):
-        if look(free) is None:
-            break
-        possible.append(free)
-    if by_content:  # the same file has another name when it was found through another folder
-        parts = PurePath(document.id).parts
-        possible = [document.id, *("/".join(parts[start:]) for start in range(1, len(parts))), *names, *possible]
-    found = {name: known for name in possible if (known := look(name)) is not None}
-    now = Known.of(document)
-    same = (name for name, known in found.items() if known.source and is_same_place(known.source, document.source))
-    moved = (name for name, known in found.items() if _has_moved(known, now, by_content=by_content))
-    return next(itertools.chain(same, moved), free)
-
-
-def _has_moved(found: Known, now: Known, *, by_content: bool) -> bool:
-    """Whether a document whose place is gone is this one: by what it holds, or by the id that a row gives itself."""
-    if found.fresh or found.collection != now.collection:
-        return False
-    gone = found.source is None or (os.path.isabs(found.source) and not os.path.lexists(found.source))
-    return gone and (found.content_hash == now.content_hash or not by_content)
-
-
-def is_same_place(one: str | None, other: str | None) -> bool:
-    """Whether two sources are one place, be it by way of links."""
-    if one == other or one is None or other is None:
-        return one == other
-    return os.path.isabs(one) and os.path.isabs(other) and os.path.realpath(one) == os.path.realpath(other)
-
-
-def _with_folders(name: str, source: str) -> list[str]:
-    """The name, then with more and more of the folders that lead to it, nearest first."""
-    rest = source.removesuffix("/" + name)
-    folders = PurePath(rest if rest != source else PurePath(source).parent).parts
-    above = (folder for folder in reversed(folders) if folder not in ("/", "\\"))
-    return list(itertools.accumulate(above, lambda inner, folder: f"{folder}/{inner}", initial=name))
-
-
-def _is_named_by_file(name: str, source: str) -> bool:
-    """Whether the id is the file's own name (or that with a sheet or a row), not one that a row brought along."""
-    while name and not source.endswith("/" + name):
-        name = name.rpartition(":")[0]
-    return name != ""
-
+from selfright.ingest.naming import Known, Look, is_same_place, name_of
+from selfright.ingest.parallel import read_files
+from selfright.ingest.reading import Discovery, discover
+from selfright.ingest.sandbox import ReadDocument
 
 _BATCH = 128  # passages that are embedded and stored at once: a few seconds between two steps of the progress
 _COMMIT = 2_000
@@ -188,7 +106,8 @@ class Run:
             skipped_why=found.skipped_why,
         )
         self.seen: dict[str, Known] = {}
-        self._writer, self._library = writer, library
+        # In an empty index nothing needs to be looked for, several names a file.
+        self._writer, self._library = writer, library if library and any(library.documents()) else None
         self._collection, self._found, self._origin = collection, found, origin
         self._size = batch or _BATCH
         self._batch: dict[str, tuple[Document, Sequence[Passage]]] = {}
@@ -199,8 +118,10 @@ class Run:
 
     def through(self, progress: Progress | None) -> None:
         """Reads and stores all that was found, and commits; broken off from the keyboard, it keeps what it stored."""
-        files = [(file, file.size) for file in self._found.files]
-        total, before = sum(size for _, size in files), 0
+        files = self._found.files
+        sizes = [file.size for file in files]
+        before = dict(zip(files, itertools.accumulate(sizes, initial=0), strict=False))
+        total, within = sum(sizes), 0
 
         def tell(done: int, name: str) -> None:
             # Vectors take most of the time, and what waits for them is yet to be done.
@@ -209,17 +130,16 @@ class Run:
                 progress(self._told, total, name)
 
         try:
-            for file, size in files:
-                tell(before, file.name)
-                within = 0
-                for item in read_each(file):
-                    if isinstance(item, UnreadableFile):
+            with closing(read_files(files)) as items:
+                for file, item in items:
+                    if item is None:
+                        within = 0
+                    elif isinstance(item, UnreadableFile):
                         self.report.failed.append((item.path, item.why))
-                        continue
-                    self.take(item)
-                    within = min(within + len(item.text), size)
-                    tell(before + within, file.name)
-                before += size
+                    else:
+                        self.take(item)
+                        within = min(within + len(item.document.text), file.size)
+                    tell(before[file] + within, file.name)
             self.flush(commit=True)
             tell(total, "")
         except KeyboardInterrupt:
@@ -227,9 +147,10 @@ class Run:
                 self._writer.commit()
             raise
 
-    def take(self, read: Document) -> None:
+    def take(self, read: ReadDocument) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
-        named = dataclasses.replace(read.with_origin(self._origin), collection=self._collection or DEFAULT_COLLECTION)
+        collection = self._collection or DEFAULT_COLLECTION
+        named = dataclasses.replace(read.document.with_origin(self._origin), collection=collection)
         look = cache(self._known_document)
         name = name_of(named, look)
         before = look(name)
@@ -250,7 +171,7 @@ class Run:
             self._replace_whole(document, look)
         if document.id in self._batch:
             self.flush()
-        passages = split(document)
+        passages = read.passages(document)
         self._batch[document.id] = document, passages
         self.report.passages += len(passages)
         self._waiting += len(passages)

@@ -24,6 +24,14 @@ OLDER = {".xlsb": ".xlsx", ".sxw": ".odt", ".sxc": ".ods", ".sxi": ".odp"}
 """Formats that are not read, and the one to save them as."""
 
 
+_PACKED = frozenset(suffix for suffix, reader in _READERS.items() if reader in ("pdf", "book", "hangul", "office"))
+
+
+def is_packed(file: SourceFile) -> bool:
+    """Whether the file is no text, so that a library unpacks it."""
+    return file.path.suffix.lower() in _PACKED
+
+
 def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     """The documents of a file, and an error for each row that is none.
 

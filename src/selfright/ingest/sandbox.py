@@ -69,7 +69,7 @@ def read_apart(
     The seconds are those in which the reader is waited for: what is done with its documents meanwhile does not count.
     Close the iterator to end the process; it ends by itself when the ``deadline`` is over.
     """
-    ended = yield from map_apart(_ENTRY, task_of(file), bounds, _decode, deadline)
+    ended = yield from map_apart(_ENTRY, task_of(file), bounds, decode_item, deadline)
     why = {
         "no process": "no process could be started to read it in; try again",
         "late": f"reading it took more than {bounds.seconds:.0f} s; split it, or save it in a simpler format",
@@ -147,12 +147,19 @@ def serve(answers: IO[bytes]) -> None:
 
 
 def _read(task: dict[str, Any]) -> Iterator[tuple[Any, int]]:
-    for item in read_each(file_of(task)):
+    for item in read_split(file_of(task)):
+        yield encode_item(item), 0 if isinstance(item, UnreadableFile) else len(item.document.text)
+
+
+def read_split(file: SourceFile) -> Iterator[ReadDocument | UnreadableFile]:
+    """The same as ``read_apart`` gives, read in this process."""
+    for item in read_each(file):
         if isinstance(item, UnreadableFile):
-            yield {"path": item.path, "why": item.why}, 0
+            yield item
         else:
-            spans = tuple((cut.start, cut.end, cut.section, cut.head, cut.language) for cut in split(item))
-            yield encode_document(ReadDocument(item, spans)), len(item.text)
+            yield ReadDocument(
+                item, tuple((cut.start, cut.end, cut.section, cut.head, cut.language) for cut in split(item))
+            )
 
 
 def task_of(file: SourceFile) -> dict[str, Any]:
@@ -175,7 +182,13 @@ def decode_document(value: dict[str, Any]) -> ReadDocument:
     return ReadDocument(Document(**value["document"]), tuple(map(tuple, value["spans"])))
 
 
-def _decode(value: dict[str, Any]) -> ReadDocument | UnreadableFile:
+def encode_item(item: ReadDocument | UnreadableFile) -> dict[str, Any]:
+    """A document or error as a JSON value."""
+    return {"path": item.path, "why": item.why} if isinstance(item, UnreadableFile) else encode_document(item)
+
+
+def decode_item(value: dict[str, Any]) -> ReadDocument | UnreadableFile:
+    """The document or error again."""
     return UnreadableFile(value["path"], value["why"]) if "why" in value else decode_document(value)
 
 
@@ -187,7 +200,7 @@ def answer(answers: IO[bytes], work: Callable[[dict[str, Any]], Iterable[tuple[A
     task = receive(sys.stdin.buffer)
     if task is None:
         return
-    _set_limits(task["memory"], task["seconds"])
+    limit_process(task["memory"], task["seconds"])
     piece: list[Any] = []
     size = 0
     try:
@@ -205,7 +218,7 @@ def answer(answers: IO[bytes], work: Callable[[dict[str, Any]], Iterable[tuple[A
     send(answers, ended)
 
 
-def _set_limits(memory: int, seconds: float) -> None:
+def limit_process(memory: int, seconds: float | None = None) -> None:
     """Lets the system hold this process to its bounds, where it can."""
     if sys.platform == "win32":
         return
@@ -215,7 +228,7 @@ def _set_limits(memory: int, seconds: float) -> None:
 
     for kind, most in (
         (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_CPU, int(seconds + _START_S)),
+        (resource.RLIMIT_CPU, resource.RLIM_INFINITY if seconds is None else int(seconds + _START_S)),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):

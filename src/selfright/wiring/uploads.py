@@ -14,9 +14,9 @@ from selfright.domain.passages import Document
 from selfright.domain.ports import Library
 from selfright.ingest import ocr
 from selfright.ingest.files import FileLimits, SourceFile
-from selfright.ingest.pipeline import Known
+from selfright.ingest.naming import Known
 from selfright.ingest.reading import SUFFIXES
-from selfright.ingest.sandbox import Bounds, ReadDocument, decode_document, encode_document, read_apart
+from selfright.ingest.sandbox import ReadDocument, decode_document, encode_document, read_apart
 from selfright.processes import receive, send
 from selfright.retrieval.stores.opening import words_first
 
@@ -125,9 +125,7 @@ def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Stor
 
 
 def _read(file: SourceFile, deadline: Deadline) -> Generator[ReadDocument | UnreadableFile, None, None]:
-    has_ocr = ocr.is_installed() and file.path.suffix.lower() == ".pdf"
-    bounds = Bounds.of(file.path.stat().st_size, _LIMITS.ocr_seconds if has_ocr else 0.0)
-    with closing(read_apart(file, bounds, deadline)) as items:
+    with closing(read_apart(file, ocr.bounds_of(file), deadline)) as items:
         for item in items:
             if isinstance(item, UnreadableFile):
                 yield item

@@ -54,7 +54,7 @@ def test_a_process_apart_reads_what_this_one_would(name: str, tmp_path: Path) ->
 def greedy(answers: IO[bytes]) -> None:
     """A reader that takes memory without end."""
     task = receive(sys.stdin.buffer)
-    sandbox._set_limits(task["memory"], task["seconds"])
+    sandbox.limit_process(task["memory"], task["seconds"])
     held = []
     try:
         while True:

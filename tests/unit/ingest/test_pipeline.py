@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ SENTENCE = "The valve opens when the pressure in the line falls under two bar. "
 
 class Shelf(transfer.Shelf):
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
-        raise AssertionError("a run looks documents up one by one")
+        yield from islice(super().documents(after, collections), 1)
+        assert not self.committed, "a run looks documents up one by one"
 
 
 def counts(report: Report) -> tuple[int, int, int, int]:
