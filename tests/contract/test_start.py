@@ -1,6 +1,7 @@
 """Selfright starts cheaply and silently: no library before it is needed, and nothing is asked of the network."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -65,8 +66,6 @@ OF_EXTRAS = (
 )  # fmt: skip
 
 PLAIN = """
-import sys
-sys.modules.update(dict.fromkeys({packages!r}))
 from selfright.cli.main import main
 usual = ["--index", {index!r}, "--set", "embedder=none"]
 assert main(["index", "add", {folder!r}, *usual]) == 1  # for the letter that is not read
@@ -79,8 +78,14 @@ def test_the_plain_install_reads_and_answers_and_names_the_extra_that_is_missing
     folder.mkdir()
     (folder / "lamp.html").write_text("<h1>Lamp</h1><p>The lamp is changed every 90 days.</p>", encoding="utf-8")
     (folder / "letter.hwp").write_bytes(b"HWP")
-    probe = PLAIN.format(packages=OF_EXTRAS, index=str(tmp_path / "index"), folder=str(folder))
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    missing = tmp_path / "path" / "sitecustomize.py"  # run at the start of every process, those that read files too
+    missing.parent.mkdir()
+    missing.write_text(f"import sys\nsys.modules.update(dict.fromkeys({OF_EXTRAS!r}))\n", encoding="utf-8")
+    probe = PLAIN.format(index=str(tmp_path / "index"), folder=str(folder))
+    paths = os.pathsep.join([str(missing.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-c", probe], env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "90 days" in done.stdout
     assert 'pip install "selfright[hwp]"' in done.stderr

@@ -34,6 +34,12 @@ MAX_ELEMENTS = 8_000
 _THOROUGH_ELEMENTS = 2_000  # trafilatura's second opinions cost the square of a page's length
 _LEAST_TEXT = "60"  # with fewer characters trafilatura gives up headings and tables
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DATES = {
+    "extensive_search": False,
+    "original_date": False,
+    "outputformat": "%Y-%m-%d",
+    "max_date": "9999-12-31",  # else a date to come is read as the first of its month, where that has been
+}
 
 
 def read_reply(reply: Reply, read_pdf: ReadFile | None = None) -> Document:
@@ -101,7 +107,7 @@ def _html(text: str, reply: Reply) -> Document:
         include_formatting=True,
         include_tables=True,
         with_metadata=True,
-        date_extraction_params={"extensive_search": False, "original_date": False, "outputformat": "%Y-%m-%d"},
+        date_extraction_params=_DATES,
         config=_config(),
     )
     if page is None or not page.text:

@@ -130,9 +130,10 @@ def test_strange_encodings_are_not_used(charset: str) -> None:
     assert "안전 밸브는" in text
 
 
-def test_a_date_that_has_not_been_is_none() -> None:
-    tomorrow = (datetime.now(UTC) + timedelta(days=30)).date().isoformat()
-    assert read(PAGE.replace("2024-03-05", tomorrow)).metadata == {}
+@pytest.mark.parametrize("days", [*range(1, 32), 400])
+def test_a_date_that_has_not_been_is_none(days: int) -> None:
+    to_come = (datetime.now(UTC) + timedelta(days=days)).date().isoformat()
+    assert read(PAGE.replace("2024-03-05", to_come)).metadata == {}
 
 
 def test_plain_text_and_pdf() -> None:
