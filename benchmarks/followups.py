@@ -30,7 +30,8 @@ from selfright.domain.ports import Embedder, TermStatistics
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.rewrite.rewriters import OfflineRewriter
+from selfright.roles.rewrite.offline import OfflineRewriter
+from selfright.roles.similarity import SentenceSimilarity
 
 K = 10
 FORMS = ("last turn", "stand-alone", "human")
@@ -166,7 +167,8 @@ def measure(task: Task, embedder: Embedder | None) -> Measured:
         corpus = Path(place) / "corpus.jsonl"
         corpus.write_text("".join(json.dumps(row) + "\n" for row in task.corpus), encoding="utf-8")
         fill(store, corpus, whole)
-        rewriter = OfflineRewriter(TextAnalyzer(tokenizer, store))
+        likeness = SentenceSimilarity(embedder) if embedder else None
+        rewriter = OfflineRewriter(TextAnalyzer(tokenizer, store), likeness=likeness)
         return asyncio.run(Measured(task.cases).ask(store, rewriter))
 
 
@@ -198,10 +200,11 @@ def alone(data: Path) -> Iterator[tuple[str, list[str]]]:
             yield f"{name} questions", [row["text"] for row in rows(path)][:1_000]
 
 
-async def false_alarms(data: Path) -> None:
+async def false_alarms(data: Path, embedder: Embedder | None) -> None:
     """Prints how many questions are changed after two questions of another conversation, which they do not need."""
     statistics: TermStatistics = _Flat()
-    rewriter = OfflineRewriter(TextAnalyzer(BilingualTokenizer(), statistics))
+    likeness = SentenceSimilarity(embedder) if embedder else None
+    rewriter = OfflineRewriter(TextAnalyzer(BilingualTokenizer(), statistics), likeness=likeness)
     print(f"\n{'questions that stand alone':30}{'cases':>6}{'changed':>9}  for example")
     for name, questions in alone(data):
         history = [Message("user", text) for text in _BEFORE["ko" if name.startswith("korquad") else "en"]]
@@ -231,7 +234,7 @@ def main() -> None:
         cases = [case for case in task.cases if options.half in ("all", half_of(case.conversation))]
         task = Task(task.name, task.corpus, cases[: options.limit])
         report(task, measure(task, embedder))
-    asyncio.run(false_alarms(options.data))
+    asyncio.run(false_alarms(options.data, embedder))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from selfright.domain.ports import Embedder
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.rewrite.rewriters import OfflineRewriter
+from selfright.roles.rewrite.offline import OfflineRewriter
 from selfright_medical.pack import MEDICAL
 
 Ranking = Sequence[str]

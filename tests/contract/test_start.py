@@ -84,7 +84,11 @@ def test_the_plain_install_reads_and_answers_and_names_the_extra_that_is_missing
     probe = PLAIN.format(index=str(tmp_path / "index"), folder=str(folder))
     paths = os.pathsep.join([str(missing.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
-        [sys.executable, "-c", probe], env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", probe],
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "90 days" in done.stdout

@@ -25,7 +25,7 @@ from selfright.roles.evaluate.concerns import UNHEEDED, with_concerns
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
 from selfright.roles.generate.warnings import with_warnings
 from selfright.roles.prompting import BilingualPrompter, evaluation_prompt
-from selfright.roles.rewrite.rewriters import OfflineRewriter
+from selfright.roles.rewrite.offline import OfflineRewriter
 from selfright_medical.pack import MEDICAL
 from tests.support.loops import run
 from tests.support.texts import analyzer

@@ -111,12 +111,13 @@ def _korean_parts(before: Sequence[str], first: str, after: Sequence[str]) -> tu
     shared = before[: owners[-1] + 1] if owners else before[:-1] if len(before) > 1 else before
     second = " ".join((*thing[:-1], last["word"]))
     return tuple(
-        f"{' '.join((*head, noun))}{_particle(noun, last['particle'])} {tail or '?'}".replace(" ?", "?").strip()
+        f"{' '.join((*head, noun))}{particle_for(noun, last['particle'])} {tail or '?'}".replace(" ?", "?").strip()
         for head, noun in ((before, first), (shared, second))
     )
 
 
-def _particle(noun: str, particle: str | None) -> str:
+def particle_for(noun: str, particle: str | None) -> str:
+    """The form of a Korean particle (은, 는, 이, 가, 을, 를) that goes with ``noun``."""
     return _PAIRS[particle][0 if _is_closed(noun[-1]) else 1] if particle else ""
 
 

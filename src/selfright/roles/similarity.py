@@ -46,6 +46,15 @@ class SentenceSimilarity:
             _say(f"judging goes on without the meaning of sentences: {error}")
             return None
 
+    def nearness(self, name: str, others: Sequence[str]) -> list[float] | None:
+        """Cosines of a word or two that a user named and such words of what was asked before; None as above."""
+        try:
+            named, *rest = self._embedder.embed([name, *others])
+        except ModelError as error:
+            _say(f"follow-ups are completed without the meaning of words: {error}")
+            return None
+        return [float(named @ vector) for vector in rest]
+
     def best(self, question: str, passages: Sequence[Passage]) -> list[float] | None:
         """Of each passage its nearest sentence's (0 for a passage without one); None as above."""
         texts = [sentences(passage) for passage in passages]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from selfright.roles.evidence_filter import OfflineEvidenceFilter
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.refine import OfflineRefiner
-    from selfright.roles.rewrite.rewriters import OfflineRewriter
+    from selfright.roles.rewrite.offline import OfflineRewriter
     from selfright.roles.similarity import SentenceSimilarity
     from selfright.roles.summarize import OfflineSummarizer
 
@@ -117,7 +117,7 @@ def offline_roles(
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.prompting import BilingualPrompter
     from selfright.roles.refine import OfflineRefiner
-    from selfright.roles.rewrite.rewriters import OfflineRewriter
+    from selfright.roles.rewrite.offline import OfflineRewriter
     from selfright.roles.selection import UnitScorer
     from selfright.roles.summarize import OfflineSummarizer
     from selfright.roles.trust import TrustFilter
@@ -139,7 +139,7 @@ def offline_roles(
         evaluator=evaluator,
         heuristic=heuristic,
         fallback_evaluators=(heuristic,),
-        rewriter=OfflineRewriter(analyzer, grader, pack),
+        rewriter=OfflineRewriter(analyzer, grader, pack, likeness),
         summarizer=OfflineSummarizer(),
         abstainer=CalibratedAbstainer(),
         referee=evaluator,
@@ -178,7 +178,7 @@ def with_models(
     from selfright.roles.generate.llm import ModelGenerator
     from selfright.roles.grade.llm import ModelGrader
     from selfright.roles.refine import ModelRefiner
-    from selfright.roles.rewrite.rewriters import QueryRewriter
+    from selfright.roles.rewrite.llm import QueryRewriter
     from selfright.roles.summarize import ModelSummarizer
 
     analyzer, changed = offline.analyzer, dict[str, Any]()

@@ -10,7 +10,8 @@ from selfright.domain.answers import Message
 from selfright.domain.turns import MAX_QUESTION_CHARACTERS
 from selfright.roles.analysis import TextAnalyzer, phrases
 from selfright.roles.rewrite import question_context
-from selfright.roles.rewrite.contextualize import contextualize_query, depends_on_history
+from selfright.roles.rewrite.contextualize import contextualize_query
+from selfright.roles.rewrite.leaning import depends_on_history
 from selfright.roles.rewrite.query_text import LONGEST_QUERY
 from selfright.roles.rewrite.question_context import contextualize_question
 from tests.support.texts import CountedTerms, PlainTokenizer, analyzer
@@ -177,3 +178,13 @@ def test_blanks_between_words_are_looked_at_once() -> None:
     began = time.process_time()
     assert phrases(text, ANALYZER.key_terms(text)) == ["Fenny", "wound"]
     assert time.process_time() - began < 5  # minutes, where each is looked at again for each
+
+
+@pytest.mark.parametrize("question", ["What does that cost?", "Is that included?", "For how long?", "Since when?"])
+def test_short_questions_lean_on_what_was_said(question: str) -> None:
+    assert depends_on_history(question, ANALYZER)
+
+
+@pytest.mark.parametrize("question", ["Is it true that kettles need acid?", "Which kettle that boils is cheap?"])
+def test_that_within_a_sentence_points_nowhere(question: str) -> None:
+    assert not depends_on_history(question, ANALYZER)

@@ -10,7 +10,8 @@ from selfright.domain.chat import ChatReply, Finish, Job
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.domain.slots import Slot
 from selfright.roles.model_calls import JudgingMode
-from selfright.roles.rewrite.rewriters import OfflineRewriter, QueryRewriter
+from selfright.roles.rewrite.llm import QueryRewriter
+from selfright.roles.rewrite.offline import OfflineRewriter
 from tests.support.chat import Scripted, ScriptedChat
 from tests.support.texts import analyzer
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from selfright.domain.answers import Message, RewriteRequest
 from selfright.domain.text import language_of
 from selfright.roles.analysis import Term, distinct, phrases
+from selfright.roles.rewrite.offline import OfflineRewriter
 from selfright.roles.rewrite.query_text import LONGEST_QUERY, bound_query, strip_prefix
-from selfright.roles.rewrite.rewriters import OfflineRewriter
 from tests.support.texts import analyzer, hits, passage
 
 KETTLES = (

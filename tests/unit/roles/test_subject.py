@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.rewrite.contextualize import only_names
+from selfright.roles.rewrite.leaning import only_names
 from selfright.roles.rewrite.subject import on_new_subject
 from tests.support.texts import CountedTerms, PlainTokenizer, analyzer
 from tests.support.turns import hit

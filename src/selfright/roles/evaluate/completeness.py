@@ -24,7 +24,7 @@ from selfright.domain.text import language_of
 from selfright.roles.analysis import Term, TextAnalyzer, distinct
 from selfright.roles.questions import question_parts
 from selfright.roles.reading import read_pairs
-from selfright.roles.rewrite.contextualize import only_names
+from selfright.roles.rewrite.leaning import only_names
 from selfright.roles.visible_text import Source, heading_above
 
 

@@ -18,11 +18,12 @@ from selfright.domain.text import has_hangul, language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer, distinct
 from selfright.roles.restating import again
 from selfright.roles.rewrite.contextualize import (
+    Swap,
     contextualize_query,
-    depends_on_history,
     has_no_topic,
     recent,
 )
+from selfright.roles.rewrite.leaning import depends_on_history
 from selfright.roles.rewrite.query_text import bound_query, respelt
 
 _MOST_SENTENCES = 60
@@ -256,7 +257,9 @@ def _outweighs(asking: str, told: str, analyzer: TextAnalyzer, share: float = _A
     return own >= share * said
 
 
-def contextualize_question(question: str, history: Sequence[Message], analyzer: TextAnalyzer) -> str:
+def contextualize_question(
+    question: str, history: Sequence[Message], analyzer: TextAnalyzer, swap: Swap | None = None
+) -> str:
     """As ``contextualize_query``, from what the user asked before, without what was only told beside it."""
     asked = [
         replace(said, content=asking_part(said.content, analyzer, follows=place > 0).question)
@@ -264,7 +267,7 @@ def contextualize_question(question: str, history: Sequence[Message], analyzer: 
         else said
         for place, said in enumerate(recent(history))
     ]
-    return contextualize_query(question, asked, analyzer)
+    return contextualize_query(question, asked, analyzer, swap)
 
 
 _MOST_NAMES = 6

@@ -10,7 +10,7 @@ from operator import itemgetter
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TermMatcher, TextAnalyzer, phrases
-from selfright.roles.rewrite.contextualize import without_connective
+from selfright.roles.rewrite.leaning import without_connective
 
 _HEADING = re.compile(r"(?m)^(?=#{1,6} )")
 _SPOKEN_OF = 0.5  # of the weight of the words

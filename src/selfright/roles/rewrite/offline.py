@@ -6,24 +6,23 @@ The offline rewriter stands in whenever what comes of a model is no query.
 import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 from selfright.background import run_in_thread
 from selfright.domain.answers import Focus, Message, RewriteRequest
-from selfright.domain.chat import Job
 from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.passages import Hit, Language
-from selfright.domain.ports import ChatModel
-from selfright.domain.text import has_hangul, language_of
+from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.model_calls import JudgingMode, complete_text
-from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
 from selfright.roles.questions import question_parts
-from selfright.roles.rewrite.contextualize import depends_on_history, has_no_topic, meanings, only_names
-from selfright.roles.rewrite.query_text import LONGEST_QUERY, bound_query, strip_prefix
+from selfright.roles.rewrite.contextualize import meanings
+from selfright.roles.rewrite.leaning import depends_on_history, only_names, without_connective
+from selfright.roles.rewrite.query_text import bound_query, strip_prefix
 from selfright.roles.rewrite.question_context import contextualize_question, focus
 from selfright.roles.rewrite.subject import on_new_subject
+from selfright.roles.rewrite.swap import swapped
+from selfright.roles.similarity import SentenceSimilarity
 
 _LONGEST_QUESTION = 220
 _LONGEST_ITEM = 80
@@ -56,13 +55,21 @@ _PROFILED = "{question} ({profile})"
 class OfflineRewriter:
     """Rewrites queries from the judge's feedback, the profile and the hits (port ``Rewriter``).
 
-    ``grader`` tells which meaning of a follow-up the index answers, ``pack`` which names belong to its field.
+    ``grader`` tells which meaning of a follow-up the index answers, ``pack`` which names belong to its field, and
+    ``likeness`` what of the question before a follow-up names another of.
     """
 
-    def __init__(self, analyzer: TextAnalyzer, grader: OfflineGrader | None = None, pack: DomainPack = GENERAL) -> None:
+    def __init__(
+        self,
+        analyzer: TextAnalyzer,
+        grader: OfflineGrader | None = None,
+        pack: DomainPack = GENERAL,
+        likeness: SentenceSimilarity | None = None,
+    ) -> None:
         self._analyzer = analyzer
         self._grader = grader
         self._pack = pack
+        self._swap = partial(swapped, analyzer=analyzer, likeness=likeness) if likeness else None
 
     async def rewrite(self, request: RewriteRequest) -> str:
         """The question with the profile, what was missing, or its rarer words; at most 400 characters, never empty.
@@ -91,7 +98,7 @@ class OfflineRewriter:
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed."""
         del summary
-        return await asyncio.to_thread(contextualize_question, question, history, self._analyzer)
+        return await asyncio.to_thread(contextualize_question, question, history, self._analyzer, self._swap)
 
     async def focus(self, message: str, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told; see ``question_context.focus``."""
@@ -99,7 +106,8 @@ class OfflineRewriter:
 
     def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
         """What was said by itself, and about the documents that the last answers cite."""
-        return meanings(asked, question, history)
+        joined = contextualize_question(asked, history, self._analyzer) if self._swap else question
+        return tuple(dict.fromkeys((*([joined] if joined != question else []), *meanings(asked, question, history))))
 
     async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
         """By the words of a new subject (``subject.on_new_subject``), else by the grade of the best hit."""
@@ -122,7 +130,8 @@ class OfflineRewriter:
         # A title alone makes much look answered: by itself the message must be about something, too.
         if chance * grades.get(asked, grades[first])[0] < _ANSWERED**2 or (own >= _LIKELY and passage == own_passage):
             best = first
-        if best == first != asked and only_names(asked, self._analyzer):
+        joined = first != asked and without_connective(asked) in first
+        if best == first and joined and only_names(asked, self._analyzer):
             hits = [hit for one in found.values() for hit in one]
             return on_new_subject(asked, first, hits, self._analyzer) or first
         return best
@@ -218,78 +227,3 @@ def _rarest(terms: Sequence[Term], most: int) -> list[Term]:
 
 def _with_items(question: str, items: Sequence[str], language: Language) -> str:
     return _ESPECIALLY[language].format(question=question, items=", ".join(items))
-
-
-REWRITE_TEMPERATURE = 0.5
-_MOST_WEB_WORDS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class QueryRewriter:
-    """Implements the port ``Rewriter``.
-
-    Without feedback there is nothing to rewrite from, and no call is made. In a cascade a question is made stand-alone
-    by the model only when it leans on the conversation; web queries are the model's only when it is asked ``always``.
-    """
-
-    chat: ChatModel
-    offline: OfflineRewriter
-    judging: JudgingMode = "cascade"
-
-    async def rewrite(self, request: RewriteRequest) -> str:
-        """A query of at most 400 characters that was not tried yet, else what the offline rewriter makes of it."""
-        if not (request.missing_info or request.improvement_suggestions):
-            return await self.offline.rewrite(request)
-        query = _query(await complete_text(self.chat, Job.REWRITE, rewrite_prompt(request), REWRITE_TEMPERATURE))
-        tried = {_fold(text) for text in (request.question, request.query, *request.tried)}
-        return query if query and _fold(query) not in tried else await self.offline.rewrite(request)
-
-    async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
-        """At most eight words; the offline rewriter's when the model is not asked or writes more than that."""
-        if self.judging == "always":
-            prompts = web_prompt(question, missing_info, language_of(question))
-            query = _query(await complete_text(self.chat, Job.WEB_QUERY, prompts, REWRITE_TEMPERATURE))
-            if query and len(query.split()) <= _MOST_WEB_WORDS:
-                return query
-        return await self.offline.for_web(question, missing_info)
-
-    async def focus(self, message: str, follows: bool = False) -> Focus:
-        """As the offline rewriter: no call is made before anything was looked up."""
-        return await self.offline.focus(message, follows)
-
-    def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
-        """As the offline rewriter."""
-        return self.offline.meanings(asked, question, history)
-
-    async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
-        """As the offline rewriter: what the index speaks of is no matter of opinion."""
-        return await self.offline.likeliest(asked, found)
-
-    async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
-        """The question without its conversation; unchanged when it stands alone.
-
-        What a model writes must keep half of the question, by the weight of its key terms: else it may be an answer.
-        """
-        if not history and not summary.strip():
-            return question
-        if has_no_topic(question):
-            return await self.offline.standalone(question, history, summary)
-        if self.judging == "always" or await run_in_thread(
-            len(question), lambda: self.offline.depends_on_history(question)
-        ):
-            prompts = standalone_prompt(question, history, summary, language_of(question))
-            query = _query(await complete_text(self.chat, Job.STANDALONE, prompts))
-            keeps = await run_in_thread(len(question), lambda: self.offline.keeps(question, query))
-            if query and keeps:
-                return query
-        return await self.offline.standalone(question, history, summary)
-
-
-def _query(text: str | None) -> str:
-    """The bare query; empty for nothing and for what is too long to be one, for it is then an answer or a lecture."""
-    query = strip_prefix(text or "")
-    return query if any(map(str.isalnum, query)) and len(query) <= LONGEST_QUERY else ""
-
-
-def _fold(query: str) -> str:
-    return " ".join(query.casefold().split()).rstrip(" ?.!？。")
