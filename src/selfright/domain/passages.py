@@ -195,13 +195,15 @@ class Retrieval:
     """What one search brought: hits best first, and the query's vector when a dense half took part.
 
     ``trust`` is how its halves were weighed, said also where nothing was found; None where only the engine knows.
-    ``waiting`` tells how much of what was searched has no vectors yet.
+    ``waiting`` tells how much of what was searched has no vectors yet. ``lacks_meaning``: words alone were searched,
+    because the embedder could not be used.
     """
 
     hits: tuple[Hit, ...]
     query_vector: tuple[float, ...] | None = None
     trust: SearchWeights | None = None
     waiting: WaitingVectors | None = None
+    lacks_meaning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

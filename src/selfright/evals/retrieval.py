@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from selfright.api.selfright import Selfright
-from selfright.domain.errors import MissingExtra, UsageError
+from selfright.domain.errors import EmbeddingFailed, MissingExtra, UsageError
 from selfright.domain.passages import Hit, Ranked
 from selfright.evals.aggregation import compare, estimate
 from selfright.evals.beir import JudgedQuery, RetrievalSet
@@ -155,14 +155,21 @@ def _rankings(selfright: Selfright, query: str, depth: int) -> dict[str, Sequenc
     """
     k = depth * _FACTOR
     while True:
-        hits = selfright.search(query, k, flags={"fusion": "rrf"})
+        hits = _search(selfright, query, k, {"fusion": "rrf"})
         halves = {"bm25": _half(hits, lambda hit: hit.bm25), "dense": _half(hits, lambda hit: hit.dense)}
         if k >= _DEEPEST or len(hits) < k or all(len(half) >= depth for half in halves.values()):
             break
         k = min(_DEEPEST, 2 * k)
-    adaptive = selfright.search(query, depth * _FACTOR)
+    adaptive = _search(selfright, query, depth * _FACTOR)
     found = {**halves, "rrf": _documents(hits), "hybrid": _documents(adaptive)}
     return {name: documents[:depth] for name, documents in found.items()}
+
+
+def _search(selfright: Selfright, query: str, k: int, flags: Mapping[str, str] | None = None) -> Sequence[Hit]:
+    found = selfright.retrieve(query, k, flags=flags)
+    if found.lacks_meaning:
+        raise EmbeddingFailed("the embedder cannot be used now; a set is measured by words and meaning, or not at all")
+    return found.hits
 
 
 def _half(hits: Sequence[Hit], place: Callable[[Hit], Ranked | None]) -> Sequence[str]:

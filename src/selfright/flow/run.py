@@ -25,7 +25,7 @@ def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answ
     draft, best = state["draft"], state.get("best")
     evaluation = state.get("evaluation")
     iterations = state.get("iterations", ())
-    uncovered = _uncovered_items(state)
+    uncovered, lacks_meaning = _uncovered_items(state), state.get("lacks_meaning", False)
     return Answer(
         question=state["question"],
         answer=draft.text,
@@ -36,7 +36,7 @@ def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answ
         verdict=state.get("verdict"),
         stop_reason=state.get("stop_reason") or StopReason.ERROR,
         preset=preset,
-        degraded=meter.degraded or state.get("stop_reason") is StopReason.DEGRADED,
+        degraded=meter.degraded or lacks_meaning or state.get("stop_reason") is StopReason.DEGRADED,
         iterations=iterations,
         removed_claims=state.get("removed_claims", ()),
         notes=tuple(
@@ -97,6 +97,8 @@ def _lacking(uncovered: tuple[str, ...], state: AgentState) -> list[str]:
 def _notes(draft: Draft, state: AgentState, meter: Meter) -> list[str]:
     words = texts_in(state["language"])["notes"]
     notes = [words["degraded"]] if meter.degraded else []
+    if state.get("lacks_meaning"):
+        notes.append(words["lacks_meaning"])
     if meter.troubles:
         counted = ", ".join(f"{_term(kind, state)} ×{times}" for kind, times in sorted(meter.troubles.items()))
         notes.append(words["troubles"].format(troubles=counted))

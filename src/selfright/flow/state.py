@@ -66,6 +66,7 @@ class AgentState(TypedDict, total=False):
     evidence: tuple[Hit, ...]
     query_vector: tuple[float, ...] | None
     waiting: WaitingVectors | None
+    lacks_meaning: bool  # in this pass or an earlier one
     grading: Grading | None
     verdict: Verdict | None
     ask_web: bool

@@ -1,6 +1,7 @@
 """LangChain's ``Embeddings`` behind our ``Embedder`` port: any provider's model, its vectors checked before use."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from selfright.domain.errors import EmbeddingFailed
 from selfright.llm.backend import model_name
+from selfright.resilience import Breaker
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -18,6 +20,8 @@ _MODEL_ATTRIBUTES = ("model", "model_name", "model_id", "deployment", "repo_id")
 _PROBE = "dimension"
 _BLANK = "."  # stands in for a blank text, which several providers refuse
 _SHORTEST = 1e-12  # a vector shorter than this points nowhere
+_AT_ONCE_S = 1.0  # what fails sooner is tried again: a connection that the server had let go of fails so
+_REST_S = 10.0  # how long questions are not waited with for a model that kept one waiting
 
 
 class LangChainEmbedder:
@@ -25,8 +29,9 @@ class LangChainEmbedder:
 
     ``name`` is what an index remembers; by default it is made of the class and the model's name. ``identified`` is
     false when neither tells which model it is: vectors are then not to be shared between indexes by that name.
-    ``dimension``, when not given, is found out by embedding one word when it is first asked for. Safe to share between
-    threads when the model is.
+    ``dimension``, when not given, is found out by embedding one word when it is first asked for. ``questions`` is the
+    same model for what nobody should wait long for: questions, and that word. Safe to share between threads when the
+    model is.
     """
 
     def __init__(
@@ -35,11 +40,13 @@ class LangChainEmbedder:
         *,
         name: str | None = None,
         dimension: int | None = None,
+        questions: "Embeddings | None" = None,
     ) -> None:
         model = model_name(embeddings, _MODEL_ATTRIBUTES)
         self.name = name or ":".join(("langchain", type(embeddings).__name__, *([model] if model else [])))
         self.identified = bool(name or model)
-        self._embeddings = embeddings
+        self._embeddings, self._questions = embeddings, questions or embeddings
+        self._breaker = Breaker(failures=1, cooldown_s=_REST_S, longest_s=_REST_S)
         self._dimension = dimension
         self._probing = threading.Lock()
 
@@ -48,7 +55,7 @@ class LangChainEmbedder:
         """Length of a vector. Raises ``EmbeddingFailed`` when the model has to be asked and does not answer."""
         with self._probing:
             if self._dimension is None:
-                self._dimension = self._documents([_PROBE]).shape[1]
+                self._dimension = self._now(lambda: self._questions.embed_documents([_PROBE])).shape[1]
             return self._dimension
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
@@ -67,9 +74,29 @@ class LangChainEmbedder:
 
         Many models embed a question in another way than a passage; ``embed`` is for passages.
         """
-        rows = self._rows(lambda: [self._embeddings.embed_query(_sendable(text))], 1)
+        rows = self._now(lambda: [self._questions.embed_query(_sendable(text))])
         vector: NDArray[np.float32] = self._check_size(rows)[0]
         return vector
+
+    def _now(self, ask: Callable[[], object]) -> "NDArray[np.float32]":
+        """One row, asked for again when that failed at once; one that kept us waiting for nothing is left alone."""
+        ticket = self._breaker.admit()
+        if ticket is None:
+            raise EmbeddingFailed(f"{self.name} did not answer just before, and is left alone for some seconds")
+        for again in (True, False):
+            began = time.monotonic()
+            try:
+                rows = self._rows(ask, 1)
+            except EmbeddingFailed:
+                if slow := time.monotonic() - began > _AT_ONCE_S:
+                    self._breaker.note_failure(ticket)
+                if slow or not again:
+                    self._breaker.release(ticket)
+                    raise
+            else:
+                self._breaker.note_success(ticket)
+                return rows
+        raise AssertionError("the second failure is raised")
 
     def _documents(self, texts: list[str]) -> "NDArray[np.float32]":
         return self._rows(lambda: self._embeddings.embed_documents(texts), len(texts))

@@ -135,6 +135,7 @@ def _parts(text: str) -> SplitResult:
 
 
 _EMBEDDING_RETRIES = 5  # an index that is being built can wait
+_QUESTION_TIMEOUT = (2.5, 10.0, 2.5, 2.5)  # seconds for connect, read, write, pool; Ollama may have to load the model
 _OLLAMA_CONTEXT = 8_192  # tokens; Ollama's default is less, and it cuts longer prompts without a word
 
 
@@ -199,19 +200,25 @@ def chat_settings(
 
 
 def embedding_settings(
-    provider: str, model: str, address: str | None, key: str | None, *, direct: bool = False
+    provider: str, model: str, address: str | None, key: str | None, *, direct: bool = False, hurried: bool = False
 ) -> dict[str, Any]:
-    """What the class of a provider's embedding models is made with; ``direct`` as for chat."""
+    """What the class of a provider's embedding models is made with; ``direct`` as for chat.
+
+    ``hurried`` is for questions, which are searched for by words rather than waited with.
+    """
     told: dict[str, Any] = {"model": model, "base_url": address}
     if provider == "openai":
         # Text as it is: to count its tokens, LangChain would download a vocabulary, and other servers want text anyway.
         told |= {"check_embedding_ctx_length": False, "model_kwargs": {"encoding_format": "float"}}
         told |= {"base_url": client_address(address), "api_key": key, "max_retries": _EMBEDDING_RETRIES}
+        told |= {"max_retries": 0, "timeout": _QUESTION_TIMEOUT} if hurried else {}
         return told | (_own_clients() if direct else {})
     if provider == "google_genai":
         told |= {"google_api_key": key, "vertexai": False}
         return told | ({"client_args": {"trust_env": False}} if direct else {})
-    return told | ({"client_kwargs": {"trust_env": False}} if direct else {})
+    client: dict[str, Any] = {"trust_env": False} if direct else {}
+    client |= {"timeout": _QUESTION_TIMEOUT} if hurried else {}
+    return told | ({"client_kwargs": client} if client else {})
 
 
 def _own_clients() -> dict[str, Any]:

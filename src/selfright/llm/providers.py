@@ -9,6 +9,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -113,7 +114,7 @@ def embedder(
 ) -> "LangChainEmbedder":
     """The embedding model that ``spec`` names, under the name that the same model has when it is handed over.
 
-    Raises what ``chat_model`` does. The client library is imported, and retries by itself.
+    Raises what ``chat_model`` does. The client library is imported, and retries by itself, but for questions.
     """
     from selfright.llm.embedders import LangChainEmbedder
 
@@ -124,7 +125,9 @@ def embedder(
         raise UnknownName("provider of embedders", access.spec.provider, known)
     # A server of one's own may serve others.
     dimension = None if access.spec.base_url else provider.dimensions.get(access.spec.model)
-    return LangChainEmbedder(access.make_client("embeddings", embedding_settings), dimension=dimension)
+    patient = access.make_client("embeddings", embedding_settings)
+    hurried = access.make_client("embeddings", partial(embedding_settings, hurried=True))
+    return LangChainEmbedder(patient, dimension=dimension, questions=hurried)
 
 
 def public_address(address: str) -> str:

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfright.domain.errors import IncompatibleIndex
+from selfright.domain.embedding import query_vector
+from selfright.domain.errors import EmbeddingFailed, IncompatibleIndex
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval.preparing import embedder_name
 
@@ -137,12 +138,19 @@ class ExistingEmbedder:
 def resolve_embedder(
     meta: IndexMeta, where: Path | str, tokenizer: Tokenizer, embedder: Embedder | ExistingEmbedder | None
 ) -> Embedder | None:
-    """The embedder to open an index with. Raises ``IncompatibleIndex`` when the index was made with another one."""
-    if not isinstance(embedder, ExistingEmbedder):
+    """The embedder to open an index with. Raises ``IncompatibleIndex`` when the index was made with another one.
+
+    One that cannot be asked for its dimension now is known by name until it can.
+    """
+    if isinstance(embedder, ExistingEmbedder):
+        meta.check(where, tokenizer.name, meta.embedder, meta.dimension)
+        return LazyEmbedder(meta, where, embedder.make) if meta.dimension else None
+    try:
         meta.check(where, tokenizer.name, *embedder_name(embedder))
-        return embedder
-    meta.check(where, tokenizer.name, meta.embedder, meta.dimension)
-    return LazyEmbedder(meta, where, embedder.make) if meta.dimension else None
+    except EmbeddingFailed:
+        meta.check(where, tokenizer.name, embedder.name if embedder else "", meta.dimension)
+        return LazyEmbedder(meta, where, lambda: embedder)
+    return embedder
 
 
 def local_embedder(embedder: Embedder | ExistingEmbedder | None) -> Embedder | None:
@@ -170,8 +178,15 @@ class LazyEmbedder:
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """One row for each text; raises ``IncompatibleIndex`` where another embedder is at hand."""
+        return self._checked().embed(texts)
+
+    def embed_query(self, text: str) -> "NDArray[np.float32]":
+        """The vector to search with; raises as ``embed``."""
+        return query_vector(self._checked(), text)
+
+    def _checked(self) -> Embedder:
         embedder = self.make()
         self.meta.check(self.where, self.meta.tokenizer, *embedder_name(embedder))
         if embedder is None:
             raise AssertionError("an index with vectors has an embedder")
-        return embedder.embed(texts)
+        return embedder

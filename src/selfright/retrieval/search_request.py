@@ -1,6 +1,7 @@
 """One search as every engine runs it: the query made ready, and two rankings made into hits."""
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +9,7 @@ from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from selfright.domain.embedding import cross_language_penalty, query_vector
-from selfright.domain.errors import UsageError
+from selfright.domain.errors import EmbeddingFailed, UsageError
 from selfright.domain.passages import Hit, Language, Passage, Ranked, Retrieval, SearchWeights, WaitingVectors
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.text import has_hangul, language_of
@@ -21,6 +22,8 @@ from selfright.retrieval.tokenizer import content_terms
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+log = logging.getLogger(__name__)
 
 DEPTH = 100  # candidates of each half
 _CACHED_QUERIES = 1_024
@@ -165,7 +168,12 @@ class FusedSearch:
         meaning, silent = _meaning(query, phrases, self._embedder)
         named, words = tuple(sorted(set(collections))), f"{query} {phrases}"
         request = SearchRequest(query, meaning, silent, words, self._tokenizer, k, named, self._embedder, self._embed)
-        return self._read(request, partial(self._retrieval, request))
+        try:
+            return self._read(request, partial(self._retrieval, request))
+        except EmbeddingFailed as error:
+            log.warning("searched by words alone: %s", error)
+            request = replace(request, meaning="", silent="the embedder cannot be used now")
+            return replace(self._read(request, partial(self._retrieval, request)), lacks_meaning=True)
 
     def _retrieval(self, request: SearchRequest, reader: Reader) -> Retrieval:
         bm25, dense, idf, waiting = reader.lists(request)

@@ -41,8 +41,7 @@ def whole(turn: Turn, name: str, language: Language) -> str:
         shown = _urgent(turn.urgent, words) + _notice("failed", "✗", said, words)
         return tag("section", shown, cls="selfright", lang=language)
     answer = turn.answer
-    told = {_plainly(each["degraded_more"]) for each in WORDS.values()}  # by the label, as is what is not covered
-    others = [note for note in answer.notes[bool(answer.uncovered) :] if _plainly(note) not in told]
+    others = answer.notes[bool(answer.uncovered) :]  # what is not covered has a list of its own
     said = link_citations(turn.without_urgent(answer.answer), answer.citations, name, words)
     parts = [
         _urgent(turn.urgent, words),
@@ -59,10 +58,6 @@ def whole(turn: Turn, name: str, language: Language) -> str:
     sides = tag("div", tag("div", "".join(parts), cls="said") + beside, cls="sides" if sources else "")
     inner = sides + _account(turn, answer, language)
     return tag("section", inner, cls="selfright weak" if weakness(answer) else "selfright", lang=language)
-
-
-def _plainly(said: str) -> str:
-    return said.casefold().rstrip(".")
 
 
 def _section(title: str, inner: str, **attributes: str | None) -> str:

@@ -1,6 +1,7 @@
 """LangChain's embedding models behind our port: checked vectors, honest names, both sides of an asymmetric model."""
 
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from pydantic import SecretStr
 
 from selfright.domain.errors import EmbeddingFailed
+from selfright.llm import embedders
 from selfright.llm.embedders import LangChainEmbedder
 
 
@@ -122,6 +124,42 @@ def test_a_failure_names_the_model_and_its_kind_but_not_what_the_provider_said()
         failing.embed(["a"])
     assert "hunter2" not in str(caught.value)
     assert isinstance(caught.value.__cause__, ConnectionError)
+
+
+class Failing(Given):
+    """Answers a question with what comes next: an error is raised."""
+
+    def __init__(self, *replies: Any) -> None:
+        super().__init__(ones)
+        self.replies = list(replies)
+
+    def embed_query(self, text: str) -> list[float]:
+        reply: Any = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return list(reply)
+
+
+def test_a_question_is_asked_again_where_that_costs_nothing() -> None:
+    model = Failing(ConnectionError(), [0.0, 3.0], *[ConnectionError()] * 3, [0.0, 3.0])
+    embedder = LangChainEmbedder(ones_at_hand := Given(ones), dimension=2, questions=model)
+    assert embedder.embed_query("a").tolist() == [0.0, 1.0]
+    with pytest.raises(EmbeddingFailed):
+        embedder.embed_query("b")
+    assert embedder.embed_query("b").tolist() == [0.0, 1.0]
+    assert (embedder.embed(["c"]).shape, ones_at_hand.asked) == ((1, 2), [["c"]])
+
+
+def test_a_model_that_kept_a_question_waiting_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedders, "_AT_ONCE_S", -1.0)
+    monkeypatch.setattr(embedders, "_REST_S", 0.2)
+    model = Failing(TimeoutError(), [0.0, 3.0])
+    embedder = LangChainEmbedder(model, dimension=2)
+    for said in ("TimeoutError", "left alone"):
+        with pytest.raises(EmbeddingFailed, match=said):
+            embedder.embed_query("a")
+    time.sleep(0.25)
+    assert embedder.embed_query("a").tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,8 @@ def test_an_ollama_embedder() -> None:
     with serving(lambda asked: Said({"embeddings": [[1.0, 0.0]] * len(asked.body["input"])})) as server:
         model = embedder("ollama:nomic-embed-text", server.url, {})
         assert model.embed(["a"]).shape == (1, 2)
-        model._embeddings._client._client.close()  # else its sockets are left to chance
+        for one in (model._embeddings, model._questions):  # else their sockets are left to chance
+            one._client._client.close()
     assert server.requests[-1].path == "/api/embed"
     assert model.name == "langchain:OllamaEmbeddings:nomic-embed-text"
 
@@ -200,5 +201,6 @@ def test_a_gemini_embedder() -> None:
     with serving(vectors) as server:
         model = embedder("google_genai:gemini-embedding-001", server.url, {})
         assert model.embed(["a"]).tolist() == [[0.0, 1.0]]
-        model._embeddings.client.close()
+        for one in (model._embeddings, model._questions):
+            one.client.close()
     assert server.requests[-1].path.endswith(":batchEmbedContents")

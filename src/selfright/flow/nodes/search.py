@@ -92,6 +92,7 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
         "evidence": hits,
         "query_vector": found.query_vector,
         "waiting": found.waiting,
+        "lacks_meaning": found.lacks_meaning or state.get("lacks_meaning", False),
         "retrieved_docs_history": (text_hashes(hit.passage.text for hit in hits),),
         "used_retrieval": True,
         "grading": None,
