@@ -45,6 +45,7 @@ def test_another_of_the_same_kind_takes_its_place(named: str, before: str, expec
     [
         ("그럼 부작용은?", "메트포르민은 어떤 약인가요?"),  # an attribute of all that was asked
         ("전화번호는?", "별빛캠핑장은 몇 시부터 들어갈 수 있어요?"),  # near a verb only
+        ("교재는?", "수강률이 30%를 넘으면요?"),  # nothing but a number beside the word
         ("연체료는요?", "대출 기간은 며칠인가요?"),  # as near to one word as to the other
         ("what about the password?", "How do I reset the router?"),
         ("What else did you find interesting?", "Where was the exhibition held?"),  # it asks for more than a name

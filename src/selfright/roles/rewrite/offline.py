@@ -130,10 +130,11 @@ class OfflineRewriter:
         # A title alone makes much look answered: by itself the message must be about something, too.
         if chance * grades.get(asked, grades[first])[0] < _ANSWERED**2 or (own >= _LIKELY and passage == own_passage):
             best = first
-        joined = first != asked and without_connective(asked) in first
-        if best == first and joined and only_names(asked, self._analyzer):
+        rest = without_connective(asked)
+        joined = next((meaning for meaning in found if meaning != asked and rest in meaning), "")
+        if best == joined and first != asked and only_names(asked, self._analyzer):
             hits = [hit for one in found.values() for hit in one]
-            return on_new_subject(asked, first, hits, self._analyzer) or first
+            return on_new_subject(asked, joined, hits, self._analyzer) or joined
         return best
 
     def _best_hit(self, question: str, hits: Sequence[Hit]) -> tuple[float, str]:

@@ -50,7 +50,7 @@ def swapped(named: str, before: str, analyzer: TextAnalyzer, likeness: SentenceS
 
 
 def _words(text: str, terms: Sequence[Term]) -> Iterator[tuple[int, int]]:
-    """Where words of ``terms`` that may be replaced stand: names and nouns of more than one syllable, each whole."""
+    """Where words of ``terms`` that may be replaced stand: names and nouns of more than one syllable, no numbers."""
     runs: list[list[Term]] = []
     for term in terms:
         if runs and _end(runs[-1][-1]) == term.start:
@@ -59,8 +59,9 @@ def _words(text: str, terms: Sequence[Term]) -> Iterator[tuple[int, int]]:
             runs.append([term])
     for run in runs:
         start, end = _start(text, run[0]), _end(run[-1])
-        is_korean = has_hangul(text[start:end])
-        if not is_korean or (end - start > 1 and run[-1].token == run[-1].surface):
+        word = text[start:end]
+        is_whole = len(word) > 1 and run[-1].token == run[-1].surface
+        if any(map(str.isalpha, word)) and (is_whole or not has_hangul(word)):
             yield start, end
 
 
