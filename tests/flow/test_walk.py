@@ -15,6 +15,7 @@ from selfright.domain.chat import OnText
 from selfright.domain.events import AnswerToken, NodeFinished, TurnEvent, TurnFinished
 from selfright.domain.judgements import AnswerQuality, Verdict
 from selfright.domain.passages import Hit, Refinement
+from selfright.domain.turns import TurnCheckpoint
 from selfright.flow import walk
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
@@ -81,7 +82,7 @@ def both(preset: str, **made: Any) -> list[list[Any]]:
             return Turn(PRESETS[preset], graph, tools_of(PRESETS[preset], judge, role=role, web=web, **values))
 
         start = start_of(PRESETS[preset])
-        return [asyncio.run(listed(_parts(turn(), start, resumes=False))), asyncio.run(listed(run(turn(), start)))]
+        return [asyncio.run(listed(_parts(turn(), start))), asyncio.run(listed(run(turn(), start)))]
 
     return [way(GRAPHS[preset]), way(None)]
 
@@ -114,6 +115,35 @@ def test_walking_the_table_is_running_the_graph(
         max_refine_iterations=lambda: limit,
     )
     assert by_table == by_graph
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_a_turn_goes_on_from_any_checkpoint_to_the_same_end(preset: str, graph: bool) -> None:
+    def turn(keep: Any = None, graph: Any = None) -> Turn:
+        role = Speaker(verdict=Verdict.AMBIGUOUS, offline_generator=False)
+        tools = tools_of(PRESETS[preset], Judge(evaluation(0.4)), role=role, web=Web(role))
+        return Turn(PRESETS[preset], graph, tools, keep=keep)
+
+    async def end(turn: Turn, start: Any) -> Any:
+        return [part async for kind, part in _parts(turn, start) if kind == "values"][-1]
+
+    async def ends() -> list[Any]:
+        kept: list[TurnCheckpoint] = []
+
+        async def keep(checkpoint: TurnCheckpoint) -> None:
+            kept.append(checkpoint)
+
+        whole = await end(turn(keep, GRAPHS[preset] if graph else None), start_of(PRESETS[preset]))
+        assert (kept[0].names, kept[-1].names) == ((PRESETS[preset].start,), ())
+        assert any(one.ended for one in kept) == PRESETS[preset].grades  # the web's node, beside the index's
+        return [whole, *[await end(turn(), one) for one in kept]]
+
+    whole, *resumed = asyncio.run(ends())
+    for one in resumed:
+        assert {step.node for step in one["trace"]} == {step.node for step in whole["trace"]}
+        assert len(one["trace"]) == len(whole["trace"])
+        assert one["answer"] == whole["answer"]
 
 
 @pytest.mark.parametrize("preset", sorted(PRESETS))
@@ -212,7 +242,7 @@ async def test_words_may_be_said_on_a_thread() -> None:
 async def test_a_turn_that_would_not_end_is_ended() -> None:
     endless = replace(PRESETS["basic"], edges={**PRESETS["basic"].edges, "generate": "retrieve"})
     turn = Turn(endless, None, tools_of(endless, Judge(evaluation(0.9)), role=Scripted()))
-    parts = _parts(turn, start_of(endless), resumes=False)
+    parts = _parts(turn, start_of(endless))
     with pytest.raises(RecursionError, match="'basic' should have ended after 6 steps"):
         _ = [part async for part in parts]
 
@@ -223,6 +253,6 @@ async def test_two_nodes_of_one_step_may_not_write_the_same(monkeypatch: pytest.
 
     monkeypatch.setattr(walk, "NODES", {**walk.NODES, "web_search": meddling})
     role = Scripted(verdict=Verdict.AMBIGUOUS)
-    parts = _parts(turn_of(role, web=Web(role)), start_of(PRESETS["full"]), resumes=False)
+    parts = _parts(turn_of(role, web=Web(role)), start_of(PRESETS["full"]))
     with pytest.raises(ValueError, match="wrote 'strips'"):
         _ = [part async for part in parts]

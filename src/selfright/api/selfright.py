@@ -192,7 +192,6 @@ class Selfright(DocumentMethods, UserDataMethods):
         """Preloads index, tokenizer and judges for the first question. Raises ``IndexNotFound``."""
         preset, flags = find_preset(self.settings.preset), self.flags()
         await asyncio.to_thread(self._engine.turn, preset, flags, Scope(DEFAULT_USER))
-        await asyncio.to_thread(self._engine.graph, None)  # for turns of sessions
         await self.asearch("ready?", 1)
 
     prepare = blocking(aprepare)

@@ -4,8 +4,8 @@ Everything that is kept of a turn says under which scope it was made.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self, TypedDict, get_args
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, get_args
 
 from selfright.domain.answers import Message
 from selfright.domain.errors import InputError, UnknownName, UsageError
@@ -63,6 +63,15 @@ class Scope:
 def union_of_collections(some: Sequence[str] | None, more: Sequence[str] | None) -> tuple[str, ...] | None:
     """The collections of either; None, which means all, if one of them is None."""
     return None if some is None or more is None else tuple(sorted({*some, *more}))
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCheckpoint:
+    """How far a turn has come: its state, the nodes that are next, and what those of them gave that have ended."""
+
+    state: Mapping[str, Any]
+    names: tuple[str, ...]
+    ended: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from selfright.domain.answers import Answer, Draft, WebUse
@@ -11,10 +11,11 @@ from selfright.domain.budget import Meter
 from selfright.domain.events import AnswerCorrected, AnswerToken, DraftWithdrawn, NodeFinished, TurnEvent, TurnFinished
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.tools import Tools
+from selfright.domain.turns import TurnCheckpoint
 from selfright.flow.finishing import broken_off
 from selfright.flow.presets import Preset
 from selfright.flow.state import AgentState, texts_in
-from selfright.flow.walk import Part, walk
+from selfright.flow.walk import Part, first_checkpoint, next_checkpoint, walk
 
 if TYPE_CHECKING:
     from selfright.flow.compile import Graph
@@ -127,22 +128,25 @@ _MOST_LACKING = 6
 
 
 Store = Callable[[AgentState, Answer], Awaitable[None]]
+Keep = Callable[[TurnCheckpoint], Awaitable[None]]
+Start = Mapping[str, Any] | TurnCheckpoint
+"""The state that a turn begins with, or how far it came before it was broken off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A preset and the tools of one turn.
 
-    ``graph`` is the preset's compiled graph, where LangGraph is to run the turn: to keep checkpoints, or to tell
-    callbacks of the nodes. ``thread`` names the turn's checkpoints, for a graph that stores any. ``store`` is awaited
-    with the end state and the answer before the last event.
+    ``graph`` is the preset's compiled graph, where LangGraph is to run the turn: to tell callbacks of the nodes.
+    ``keep`` is awaited with each checkpoint, before the nodes that are next in it; ``store`` with the end state and the
+    answer, before the last event.
     """
 
     preset: Preset
     graph: "Graph | None"
     tools: Tools
     trace_id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    thread: str | None = None
+    keep: Keep | None = None
     store: Store | None = None
 
     @property
@@ -151,15 +155,15 @@ class Turn:
         return self.preset.max_visits(self.tools.flags) + 1
 
 
-async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[TurnEvent, None]:
-    """Runs the turn; without ``start``, continues after the last node that an interrupted run of its thread finished.
+async def run(turn: Turn, start: Start) -> AsyncGenerator[TurnEvent, None]:
+    """Runs the turn; from a checkpoint, continues after the last nodes that an interrupted run finished.
 
     An error after the first draft ends the turn with the best draft so far.
     """
-    state = cast("AgentState", dict(start)) if start is not None else await _interrupted_state(turn)
+    state = cast("AgentState", start.state if isinstance(start, TurnCheckpoint) else start)
     meter, heard = turn.tools.meter, _Heard()
     try:
-        async with aclosing(_parts(turn, state, resumes=start is None)) as parts:
+        async with aclosing(_parts(turn, start)) as parts:
             async for kind, part in parts:
                 if kind == "values":
                     state = part
@@ -179,33 +183,40 @@ async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[Tur
     yield TurnFinished(answer)
 
 
-def _parts(turn: Turn, state: AgentState, *, resumes: bool) -> AsyncGenerator[Part, None]:
-    if turn.graph is None:
-        return walk(turn.preset, state, turn.tools, turn.recursion_limit)
-    config: Any = {"recursion_limit": turn.recursion_limit}
-    if turn.thread is not None:
-        config["configurable"] = {"thread_id": turn.thread}
-    return turn.graph.astream(  # type: ignore[return-value]  # several stream modes come as pairs
-        None if resumes else state,
-        config=config,
-        context=turn.tools,
-        stream_mode=["updates", "values", "custom"],
-        durability="sync" if turn.thread is not None else None,
-    )
+def _parts(turn: Turn, start: Start) -> AsyncGenerator[Part, None]:
+    if turn.graph is None or isinstance(start, TurnCheckpoint):
+        parts = walk(turn.preset, start, turn.tools, turn.recursion_limit)
+    else:
+        parts = turn.graph.astream(  # type: ignore[assignment]  # several stream modes come as pairs
+            cast("AgentState", start),
+            config={"recursion_limit": turn.recursion_limit},
+            context=turn.tools,
+            stream_mode=["updates", "values", "custom"],
+        )
+    return parts if turn.keep is None else _kept(turn.preset, start, parts, turn.keep)
 
 
-async def _interrupted_state(turn: Turn) -> AgentState:
-    if turn.graph is None:
-        raise ValueError("only a turn with a graph leaves checkpoints to go on from")
-    left = await turn.graph.aget_state({"configurable": {"thread_id": turn.thread}})
-    return cast("AgentState", left.values)
+async def _kept(
+    preset: Preset, start: Start, parts: AsyncGenerator[Part, None], keep: Keep
+) -> AsyncGenerator[Part, None]:
+    """The parts, each passed on when what it ends is kept: a step, or one of several nodes in a step."""
+    at = start if isinstance(start, TurnCheckpoint) else first_checkpoint(preset, start)
+    async with aclosing(parts):
+        async for kind, part in parts:
+            if kind == "updates":
+                at = replace(at, ended={**at.ended, **part})
+                if len(at.ended) < len(at.names):
+                    await keep(at)
+            elif kind == "values":
+                at = next_checkpoint(preset, at) if len(at.ended) == len(at.names) else at
+                await keep(replace(at, state=part))
+            yield kind, part
 
 
 def _events(kind: str, part: Any) -> list[TurnEvent]:
     if kind == "custom":
         return [part]
-    # Besides updates of nodes, LangGraph reports that a step interrupted by a crash is known already.
-    steps = (step for name, update in part.items() if not name.startswith("__") for step in update["trace"])
+    steps = (step for update in part.values() for step in update["trace"])
     return [NodeFinished(step.node, step.seconds, step.outcome) for step in steps]
 
 

@@ -1,5 +1,4 @@
-"""The nodes by name, and a walk through a preset's table without LangGraph: for turns that need no checkpoints and no
-callbacks.
+"""The nodes by name, and a walk through a preset's table without LangGraph: for turns that no callbacks listen to.
 
 The steps are LangGraph's: nodes of one step see the same state, what they return is taken over together when all have
 ended, and each route sees its own node's part of it alone. ``tests/flow/test_walk.py`` holds both to the same.
@@ -16,6 +15,7 @@ from typing import Any, get_type_hints
 from selfright.domain.answers import Step
 from selfright.domain.node_outcomes import NOTHING, NodeOutcome, withheld_passages
 from selfright.domain.tools import Tools
+from selfright.domain.turns import TurnCheckpoint
 from selfright.flow.nodes.judge import evaluate, finalize, quality_check, repair_claims
 from selfright.flow.nodes.search import grade, retrieve, rewrite, web_search
 from selfright.flow.nodes.understand import classify, contextualize, extract_slots, store_memory
@@ -121,25 +121,41 @@ async def run_node(name: str, visit: Awaitable[dict[str, Any]], tools: Tools) ->
     return {**update, "trace": (Step(name, time.perf_counter() - began, outcome),)}
 
 
-async def walk(preset: Preset, start: AgentState, tools: Tools, most_steps: int) -> AsyncGenerator[Part, None]:
-    """The turn's parts as they come. Raises what a node raises, and ``RecursionError`` after ``most_steps`` steps."""
-    state = _apply_updates(dict.fromkeys(_EXTENDED, ()), [dict(start)])
+async def walk(
+    preset: Preset, start: Mapping[str, Any] | TurnCheckpoint, tools: Tools, most_steps: int
+) -> AsyncGenerator[Part, None]:
+    """The turn's parts as they come, from its start or from where it was broken off.
+
+    Raises what a node raises, and ``RecursionError`` after ``most_steps`` steps.
+    """
+    left = start if isinstance(start, TurnCheckpoint) else first_checkpoint(preset, start)
+    state, names, updates = left.state, left.names, dict(left.ended)
     yield "values", state
-    names = [preset.start]
     for _ in range(most_steps):
-        updates: dict[str, Mapping[str, Any]] = {}
-        async with aclosing(_step(names, state, tools)) as parts:
+        if not names:
+            return
+        async with aclosing(_step([name for name in names if name not in updates], state, tools)) as parts:
             async for kind, part in parts:
                 if kind == "updates":
                     updates.update(part)
                 yield kind, part
-        following = {target for name in names for target in _targets(preset, name, state, updates[name])}
-        state = _apply_updates(state, [updates[name] for name in names])
+        left = next_checkpoint(preset, TurnCheckpoint(state, names, updates))
+        state, names, updates = left.state, left.names, {}
         yield "values", state
-        names = sorted(following - {END})
-        if not names:
-            return
-    raise RecursionError(f"preset '{preset.name}' should have ended after {most_steps} steps")
+    if names:
+        raise RecursionError(f"preset '{preset.name}' should have ended after {most_steps} steps")
+
+
+def first_checkpoint(preset: Preset, start: Mapping[str, Any]) -> TurnCheckpoint:
+    """Where a turn begins."""
+    return TurnCheckpoint(_apply_updates(dict.fromkeys(_EXTENDED, ()), [dict(start)]), (preset.start,))
+
+
+def next_checkpoint(preset: Preset, done: TurnCheckpoint) -> TurnCheckpoint:
+    """Where a turn is when all nodes of a step have ended."""
+    following = {target for name in done.names for target in _targets(preset, name, done.state, done.ended[name])}
+    state = _apply_updates(done.state, [done.ended[name] for name in done.names])
+    return TurnCheckpoint(state, tuple(sorted(following - {END})))
 
 
 async def _step(names: Sequence[str], state: Any, tools: Tools) -> AsyncGenerator[Part, None]:

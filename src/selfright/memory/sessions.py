@@ -1,7 +1,7 @@
 """Sessions: conversations that survive a restart, and turns that survive a crash.
 
-What has been said is in tables of rows. What a running turn has found so far is in LangGraph's checkpoints, under the
-session's thread, and deleted when the turn is over.
+What has been said is in tables of rows. What a running turn has found so far is in checkpoints, and deleted when the
+turn is over.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from typing import Any
 from selfright.background import ChoreThread
 from selfright.domain.errors import SelfrightError, StoreError
 from selfright.domain.text import check_name
-from selfright.domain.turns import Scope
-from selfright.memory.checkpoints import Held, Saver, TurnSaver
+from selfright.domain.turns import Scope, TurnCheckpoint
+from selfright.memory.checkpoints import Held, Saver, TurnCheckpoints
 from selfright.memory.conversation import Conversation, Retention, RunningTurn, SessionInfo, TurnRecord
 from selfright.memory.session_rows import MAX_LISTED, SessionRow, SessionRows, busy
 from selfright.storage.rows import Connection
@@ -38,28 +38,23 @@ log = logging.getLogger(__name__)
 class TurnHandle:
     """The right to run one turn of a session: give it back with ``finish``, ``abandon`` or ``suspend``.
 
-    ``thread_id`` is for LangGraph's configuration. ``resumable``: a crash broke the turn off, and there is a checkpoint
-    to go on from, so the graph is run with None as its input instead of a start state.
+    ``left`` is how far it came before a crash broke it off: where to go on from. ``goes_on``: there may be something.
     """
 
     row: SessionRow
     token: int
     turn: RunningTurn
     conversation: Conversation
-    resumable: bool = False
-
-    @property
-    def thread_id(self) -> str:
-        """The thread of the turn's checkpoints."""
-        return self.row.id
+    goes_on: bool = False
+    left: TurnCheckpoint | None = None
 
 
 class Sessions:
     """Keeps conversations; one turn of a session runs at a time.
 
-    ``begin`` a turn, run the graph under the handle's ``thread_id`` with ``checkpointer``, then ``finish`` it. A user's
-    sessions are seen by that user alone, and within a scope that covers all their turns: a name in the place of a
-    ``Scope`` is that user, searching everywhere. Belongs to no event loop.
+    ``begin`` a turn, ``keep`` how far it has come while it runs, then ``finish`` it. A user's sessions are seen by that
+    user alone, and within a scope that covers all their turns: a name in the place of a ``Scope`` is that user,
+    searching everywhere. Belongs to no event loop.
     """
 
     def __init__(self, rows: SessionRows, saver: Callable[[Any], Saver], retention: Retention | None = None) -> None:
@@ -69,7 +64,7 @@ class Sessions:
         self._clock = time.time
         self._leases: dict[str, Held] = {}  # of the sessions whose turns run here
         self._finished = 0
-        self.checkpointer = TurnSaver(rows, saver, self._leases)
+        self._checkpoints = TurnCheckpoints(rows, saver, self._leases)
         self._prunes = self._renews = False  # renews not at the thread's beginning: what began it is fresh
         self.upkeep = ChoreThread("selfright-upkeep", self._look_after)
 
@@ -110,7 +105,11 @@ class Sessions:
         scope = _scope(who, session)
         turn = RunningTurn(-1, question, preset, trace_id, self._clock(), scope.collections, _program())
         handle = await self._with_lease(partial(self._begin, scope, session, turn))
-        return await self._with_checkpoint(handle) if handle.resumable else handle
+        return await self._with_checkpoint(handle) if handle.goes_on else handle
+
+    async def keep(self, handle: TurnHandle, checkpoint: TurnCheckpoint) -> None:
+        """Stores how far the turn has come. Raises ``SessionLost``."""
+        await self._checkpoints.keep(handle.row.id, checkpoint)
 
     async def finish(
         self, handle: TurnHandle, record: TurnRecord, summary: str | None = None, summarised: int = 0
@@ -225,16 +224,16 @@ class Sessions:
         return TurnHandle(row, token, left, self._so_far(connection, row), goes_on)
 
     async def _with_checkpoint(self, handle: TurnHandle) -> TurnHandle:
-        """The handle, resumable only if there is a checkpoint that this version can read."""
-        config: Any = {"configurable": {"thread_id": handle.thread_id, "checkpoint_ns": ""}}
+        """The handle with what the turn left, if this version can read it."""
+        if handle.turn.program != _program():
+            return handle
         try:
-            found = await self.checkpointer.aget_tuple(config)
+            return replace(handle, left=await self._checkpoints.left(handle.row.id))
         except ValueError:
-            found = None
+            return handle
         except BaseException:
             await self.suspend(handle)
             raise
-        return replace(handle, resumable=found is not None and handle.turn.program == _program())
 
     async def _with_lease(self, work: Callable[[int, Connection], TurnHandle]) -> TurnHandle:
         """What ``work`` gives, held from now on; let go of again when nobody waits for it any more."""
@@ -244,7 +243,7 @@ class Sessions:
         except asyncio.CancelledError:
             with suppress(SelfrightError):
                 handle = await task
-                await (self.suspend(handle) if handle.resumable else self.abandon(handle))
+                await (self.suspend(handle) if handle.goes_on else self.abandon(handle))
             raise
         self._leases[handle.row.id] = Held(handle.token)
         self.upkeep.begin()

@@ -5,6 +5,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfright.background import LoopThread
@@ -14,10 +15,10 @@ from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.slots import Profile
 from selfright.domain.text import check_name, readable
 from selfright.domain.tools import Tools
-from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, preset_for
+from selfright.domain.turns import DEFAULT_USER, Scope, TurnCheckpoint, TurnOptions, preset_for
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn, run
-from selfright.wiring.engine import Engine, compile_cached
+from selfright.wiring.engine import Engine
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig, RunnableLambda
@@ -74,7 +75,8 @@ class TurnService:
         turn = watch.with_spans(turn) if watch else turn
         start = _start(question, turn, options, scope)
         async with self._in_session(options.get("session"), turn, start, scope) as (stored, begun):
-            watched = watch.around(stored, scope, begun) if watch else nullcontext()
+            anew = None if isinstance(begun, TurnCheckpoint) else begun
+            watched = watch.around(stored, scope, anew) if watch else nullcontext()
             async with watched as hear, aclosing(run(stored, begun)) as events:
                 async for event in events:
                     if hear is not None:
@@ -141,8 +143,8 @@ class TurnService:
     @asynccontextmanager
     async def _in_session(
         self, session: str | None, turn: Turn, start: dict[str, Any], scope: Scope
-    ) -> AsyncGenerator[tuple[Turn, dict[str, Any] | None], None]:
-        """The turn and its start, as the session has them: without a start where it goes on after a crash.
+    ) -> AsyncGenerator[tuple[Turn, dict[str, Any] | TurnCheckpoint], None]:
+        """The turn and its start, as the session has them: where it goes on after a crash, how far it came.
 
         A turn that does not reach its end leaves the session.
         """
@@ -159,12 +161,11 @@ class TurnService:
             await sessions.finish(handle, _record(start, answer), state.get("summary") if count else None, count)
             ended = True
 
-        graph = compile_cached(turn.preset.name).copy({"checkpointer": sessions.checkpointer})
-        stored = replace(turn, graph=graph, thread=handle.thread_id, trace_id=handle.turn.trace_id, store=store)
+        stored = replace(turn, keep=partial(sessions.keep, handle), trace_id=handle.turn.trace_id, store=store)
         before = handle.conversation
         so_far = {**start, "messages": before.messages, "summary": before.summary, "turn": handle.turn.number}
         try:
-            yield stored, None if handle.resumable else so_far
+            yield stored, handle.left or so_far
         finally:
             if not ended:
                 with suppress(StoreError):  # what cannot be dropped now is free when its lease ends

@@ -6,17 +6,22 @@ the turn is resumed.
 
 import asyncio
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-from langgraph.graph import END, START, StateGraph
-
-from selfright.domain.answers import Attempt, Draft, Step
+from selfright.domain.answers import Attempt, Draft
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked, Strip
+from selfright.domain.tools import Tools
+from selfright.flow.presets import END, Edges, Preset
+from selfright.flow.run import Turn, _parts
 from selfright.flow.state import AgentState
+from selfright.flow.walk import Node
 from selfright.memory.conversation import TurnRecord
 from selfright.memory.opening import open_sessions
+from tests.support.turns import Judge, tools_of
 
 PASSAGE = Passage("d#0", "d", "D", "한국어 text", 0, 8)
 STRIP = Strip(PASSAGE, 0, 3, "한국어", 0.5)
@@ -27,27 +32,18 @@ UPDATES: dict[str, dict[str, Any]] = {
     "d": {"best": Attempt(Draft("x"), None, 0.5, 0, None, (STRIP,)), "retrieved_docs_history": (frozenset({"e"}),)},
     "e": {"stop_reason": StopReason.ADEQUATE},
 }
-AFTER = {"a": ["b"], "b": ["c", "d"], "c": ["e"], "d": ["e"], "e": [END]}
+EDGES: Edges = {"a": "b", "b": lambda _: ["c", "d"], "c": "e", "d": "e", "e": END}
+PRESET = Preset("dying", "", "a", EDGES)
 
 
-def graph(log: Path, *, waiting: bool, checkpointer: Any) -> Any:
-    built = StateGraph(AgentState)
-    for name in UPDATES:
-        built.add_node(name, node(name, log, waiting=waiting))
-    built.add_edge(START, "a")
-    for name, following in AFTER.items():
-        for then in following:
-            built.add_edge(name, then)
-    return built.compile(checkpointer=checkpointer)
-
-
-def node(name: str, log: Path, *, waiting: bool) -> Any:
-    async def visit(state: AgentState) -> dict[str, Any]:
+def node(name: str, log: Path, *, waiting: bool) -> Node:
+    async def visit(state: AgentState, tools: Tools) -> dict[str, Any]:
+        del state, tools
         with log.open("a") as file:
             file.write(name)
         if waiting and name == "d":
             await asyncio.sleep(600)
-        return {**UPDATES[name], "trace": (Step(name, 0.0),)}
+        return UPDATES[name]
 
     return visit
 
@@ -57,11 +53,13 @@ async def turn(path: Path, log: Path, *, resumed: bool) -> dict[str, Any]:
     sessions = await open_sessions(path)
     try:
         handle = await sessions.begin("u", "s", "질문?")
-        assert handle.resumable == resumed
-        start = None if handle.resumable else {"user_text": "질문?"}
-        runs = graph(log, waiting=not resumed, checkpointer=sessions.checkpointer)
-        config = {"configurable": {"thread_id": handle.thread_id}}
-        end: dict[str, Any] = await runs.ainvoke(start, config, durability="sync")
+        assert (handle.left is not None) == resumed
+        nodes = {name: node(name, log, waiting=not resumed) for name in UPDATES}
+        running = Turn(PRESET, None, tools_of(PRESET, Judge()), keep=partial(sessions.keep, handle))
+        end: dict[str, Any] = {}
+        with mock.patch("selfright.flow.walk.NODES", nodes):
+            async for kind, part in _parts(running, handle.left or {"user_text": "질문?"}):
+                end = part if kind == "values" else end
         await sessions.finish(handle, TurnRecord("질문?", "q?", "답", end["stop_reason"]))
         return end
     finally:

@@ -5,10 +5,10 @@ import random
 from pathlib import Path
 
 import pytest
-from langgraph.checkpoint.base import empty_checkpoint
 
 from selfright.domain.errors import SessionBusy, SessionLost
 from selfright.domain.judgements import StopReason
+from selfright.domain.turns import TurnCheckpoint
 from selfright.memory.conversation import TurnRecord
 from selfright.memory.opening import open_sessions
 from selfright.memory.sessions import TurnHandle
@@ -41,8 +41,7 @@ async def story(path: Path, steps: list[tuple[str, int]]) -> tuple[list[str], li
             stands = holder == who
             try:
                 if step == "save":
-                    config = {"configurable": {"thread_id": handle.thread_id, "checkpoint_ns": ""}}
-                    await sessions.checkpointer.aput(config, empty_checkpoint(), {}, {})
+                    await sessions.keep(handle, TurnCheckpoint({"question": "q?"}, ("grade",)))
                 elif step == "finish":
                     await sessions.finish(handle, TurnRecord(f"{number}?", "", str(number), StopReason.ADEQUATE))
                     expected.append(str(number))

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from langgraph.checkpoint.base import empty_checkpoint
 
 from selfright.cli.main import main
 from selfright.domain.errors import MissingExtra, SettingsError, StoreError, StoreUnavailable
 from selfright.domain.judgements import StopReason
 from selfright.domain.slots import Slot
+from selfright.domain.turns import TurnCheckpoint
 from selfright.memory.conversation import TurnRecord
 from selfright.memory.profiles import RowProfiles
 from selfright.memory.sessions import Sessions
@@ -277,12 +277,9 @@ async def test_a_session_whose_state_cannot_be_kept_holds_up_no_other(opened: Op
 
     async def turn(sessions: Sessions, name: str) -> None:
         handle = await sessions.begin("ana", name, "q?")
-        config: Any = {"configurable": {"thread_id": handle.thread_id, "checkpoint_ns": ""}}
-        checkpoint = empty_checkpoint()
-        checkpoint["channel_values"] = {"x": object() if name.startswith("bad") else name}
-        checkpoint["channel_versions"] = {"x": "1"}
+        state = {"x": object() if name.startswith("bad") else name}
         try:
-            await sessions.checkpointer.aput(config, checkpoint, {}, {"x": "1"})
+            await sessions.keep(handle, TurnCheckpoint(state, ("grade",)))
         except BaseException:
             await sessions.abandon(handle)
             raise
