@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
 from selfright.domain.answers import Message
-from selfright.domain.errors import SessionBusy, SessionHidden, SessionLost, StoreError, UsageError
+from selfright.domain.errors import SessionBusy, SessionLost, StoreError, UsageError
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.turns import Scope, TurnCheckpoint
@@ -24,6 +24,7 @@ from selfright.memory.conversation import Conversation, Retention, TurnRecord
 from selfright.memory.opening import open_postgres_sessions, open_sessions
 from selfright.memory.session_rows import SessionRows
 from selfright.memory.sessions import Sessions, TurnHandle
+from selfright.storage.rows import FileRows
 from tests.support.postgres import PostgresServer
 
 Opened = Callable[[Path, Retention], Awaitable[Sessions]]
@@ -295,19 +296,48 @@ async def test_a_session_is_seen_within_a_scope_that_covers_all_its_turns(sessio
     await say(OPEN, "open")
     assert [one.session for one in await sessions.list(LETTERS, limit=1)] == ["narrow"]
     await sessions.suspend(await sessions.begin(OPEN, "left", "q?", "", "left"))
-    running = await sessions.begin(OPEN, "open", "q?")  # a hidden one that is busy is told like the others
+    running = await sessions.begin(OPEN, "open", "q?")  # of a hidden one that is busy nothing is told, either
     for scope, seen in ((LETTERS, {"narrow"}), (BOTH, {"narrow", "grown"}), (Scope("u", ()), set())):
         assert {one.session for one in await sessions.list(scope)} == seen
         for session in {"narrow", "grown", "open", "left"} - seen:
             assert await sessions.conversation(scope, session) == Conversation()
             assert await sessions.records(scope, session) == ()
             assert await sessions.forget(scope, session) == 0
-            with pytest.raises(SessionHidden, match="use another session"):
-                await sessions.begin(scope, session, "q?")
+            own = await sessions.begin(scope, session, "q?")
+            assert (own.turn.number, own.conversation) == (0, Conversation())
+            await sessions.abandon(own)
     await sessions.abandon(running)
     assert await sessions.forget(BOTH) == 2
     assert {one.session for one in await sessions.list(OPEN)} == {"open", "left"}
     assert (await sessions.begin(OPEN, "left", "q?")).turn.trace_id == "left"
+
+
+async def test_one_name_means_to_each_scope_its_own_session(sessions: Sessions) -> None:
+    async def say(scope: Scope, answer: str) -> list[str]:
+        handle = await sessions.begin(scope, "s", f"{answer}?")
+        await sessions.finish(handle, TurnRecord(f"{answer}?", "", answer, StopReason.ADEQUATE))
+        return said(handle.conversation)
+
+    plans = Scope("u", ("plans",))
+    assert await say(BOTH, "both") == []
+    assert await say(LETTERS, "letters") == []
+    assert await say(plans, "plans") == []
+    assert await say(LETTERS, "more letters") == ["letters?", "letters"]
+    assert await say(BOTH, "more of both") == ["both?", "both"]  # which sees all three
+    assert await say(OPEN, "all") == ["both?", "both", "more of both?", "more of both"]  # what was searched most
+    assert await say(plans, "more plans") == ["plans?", "plans"]
+    assert await say(LETTERS, "letters again") == ["letters?", "letters", "more letters?", "more letters"]
+    assert [(one.session, one.turns) for one in await sessions.list(OPEN)] == [("s", 3)]
+    assert [(one.session, one.turns) for one in await sessions.list(LETTERS)] == [("s", 3)]
+    assert len(await sessions.records(plans, "s")) == 2
+    assert await sessions.forget(LETTERS, "s") == 1
+    assert await sessions.forget(OPEN, "s") == 2
+
+
+async def test_of_many_at_once_in_a_taken_name_one_gets_a_session(sessions: Sessions) -> None:
+    await sessions.finish(await sessions.begin(OPEN, "s", "q?"), record())
+    got = await asyncio.gather(*(sessions.begin(LETTERS, "s", "q?") for _ in range(20)), return_exceptions=True)
+    assert sorted(type(one).__name__ for one in got) == ["SessionBusy"] * 19 + ["TurnHandle"]
 
 
 async def test_a_running_turn_keeps_its_session_alone_from_being_forgotten(sessions: Sessions) -> None:
@@ -442,6 +472,44 @@ async def test_forgotten_words_are_nowhere_in_the_files(sessions: Sessions, tmp_
     assert found(tmp_path)
     assert await sessions.forget("u") == 3
     assert not found(tmp_path)
+
+
+AS_VERSION_1 = (
+    "ALTER TABLE sessions RENAME TO newer",
+    "CREATE TABLE sessions (id text PRIMARY KEY, owner bytea NOT NULL, name bytea NOT NULL,"
+    " created double precision NOT NULL, updated double precision NOT NULL, summary text NOT NULL DEFAULT '',"
+    " summarised integer NOT NULL DEFAULT 0, first integer NOT NULL DEFAULT 0, turns integer NOT NULL DEFAULT 0,"
+    " running text NOT NULL DEFAULT 'null', collections text NOT NULL DEFAULT '[]', token bigint NOT NULL"
+    " DEFAULT 0, beat double precision NOT NULL DEFAULT 0, UNIQUE (owner, name))",
+    "INSERT INTO sessions SELECT id, owner, name, created, updated, summary, summarised, first, turns, running,"
+    " collections, token, beat FROM newer",
+    "DROP TABLE newer",
+    "CREATE INDEX sessions_of ON sessions (owner, updated)",
+    "CREATE INDEX sessions_at ON sessions (updated)",
+)
+
+
+async def test_sessions_of_the_first_version_are_kept(opened: Opened, tmp_path: Path) -> None:
+    sessions = await opened(tmp_path, Retention())
+    for name in ("s", "t"):
+        await talk(sessions, 2, session=name)
+    before = await sessions.conversation("u", "s"), await sessions.list("u")
+    in_file = isinstance(sessions._rows, FileRows)
+    version = "PRAGMA user_version = 1" if in_file else "UPDATE about SET value = '1' WHERE name = 'version'"
+    for statement in (*AS_VERSION_1, version):
+        await sessions._rows.change(lambda connection, one=statement: connection.execute(one))  # type: ignore[misc]
+    await sessions.close()
+    for _ in range(2):
+        sessions = await opened(tmp_path, Retention())
+        assert (await sessions.conversation("u", "s"), await sessions.list("u")) == before
+        await sessions.close()
+    sessions = await opened(tmp_path, Retention())
+    own = await sessions.begin(LETTERS, "s", "q?")
+    assert own.conversation == Conversation()
+    await sessions.finish(own, record())
+    await talk(sessions, 1)
+    assert (await sessions.conversation("u", "s")).turns == 3
+    await sessions.close()
 
 
 async def test_a_restart_changes_nothing(opened: Opened, tmp_path: Path) -> None:

@@ -61,6 +61,13 @@ class Seen:
     def shown(self, key: str) -> list[str]:
         return [name for name, _, _ in self.kept if name not in self.hidden(key)]
 
+    def forget_own(self, key: str) -> None:
+        """Deletes what a key began in names that it may not see."""
+        with self.client(key) as http:
+            for one in self.hidden(key):
+                if " on " in one:
+                    http.delete(f"/v1/sessions/{one.replace(' ', '%20')}")
+
     def forbidden(self, key: str) -> list[str]:
         """Words that this key may never read."""
         collections = KEYS[key][1]
@@ -90,10 +97,10 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
 def requests(seen: Seen, key: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Every endpoint that the service describes, with every hidden id in its path, and bodies that ask for everything.
 
-    In a session of another user's name one begins one's own, so only one's own names are asked in.
+    In the name of a hidden session one begins one's own.
     """
     ids = seen.hidden(key)
-    own = [name for name, user, _ in seen.kept if name in ids and user == KEYS[key][0] and " on " in name]
+    own = [name for name in ids if " on " in name]
     described = httpx.get(f"{seen.running.url}/openapi.json", trust_env=False).json()["paths"]
     bodies: dict[str, list[dict[str, Any]]] = {
         "/v1/ask": [{"question": q, **({"session": s} if s else {})} for q in ASKED.values() for s in ["", *own]],
@@ -131,10 +138,13 @@ def test_no_endpoint_gives_out_what_a_key_may_not_see(key: str, seen: Seen) -> N
             assert reply.status_code < 500, (method, url, body, reply.text)
             leaked = [secret for secret in forbidden if secret in reply.text]
             assert not leaked, (method, url, body, reply.text)
-            # What a request itself named may come back in an error's words.
-            told = [one for one in hidden if one in reply.text and one[:8] not in unquote(url) + json.dumps(body)]
+            # What a request itself named may come back in an error's words, or as a session that it began.
+            begun = [one for one in hidden if " on " in one] if url == "/v1/sessions" else []
+            named = unquote(url) + json.dumps(body)
+            told = [one for one in hidden if one in reply.text and one[:8] not in named and one not in begun]
             assert not told, (method, url, body, told)
     assert calls > 20
+    seen.forget_own(key)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -168,14 +178,17 @@ def test_what_is_hidden_is_told_like_what_does_not_exist(key: str, seen: Seen) -
 def test_a_conversation_is_not_gone_on_with_outside_its_scope(seen: Seen) -> None:
     body = {"question": "And what did I ask before?", "session": "ann, all on bob"}
     with seen.client("ann, her own") as http:
-        reply = http.post("/v1/ask", json=body)
-        missing = http.get("/v1/sessions/nothing")
-        assert (reply.status_code, reply.text) == (404, missing.text.replace("nothing", body["session"]))
+        reply, free = (http.post("/v1/ask", json=one) for one in (body, {**body, "session": "a free name"}))
+        assert (reply.status_code, reply.json()["answer"]) == (free.status_code, free.json()["answer"])
+        assert BOB not in reply.text
         chat = {"model": "full", "messages": [{"role": "user", "content": "And then?"}]}
         reply = http.post("/v1/chat/completions", json=chat, headers={"X-Selfright-Session": body["session"]})
         assert BOB not in reply.text
+        own = http.get(f"/v1/sessions/{body['session']}").json()
+        assert (own["turns"], BOB in str(own)) == (2, False)
     with seen.client("ann, all") as http:
         assert BOB in http.get(f"/v1/sessions/{body['session']}").text
+    seen.forget_own("ann, her own")
 
 
 @pytest.mark.parametrize("key", ["ann, her own", "bob, his own"])
@@ -210,9 +223,7 @@ def test_no_tool_gives_out_what_a_key_may_not_see(key: str, seen: Seen) -> None:
                     assert text.replace(named, "f" * len(named)) == told
 
     asyncio.run(asyncio.wait_for(run(), 120))
-    with seen.client(key) as http:  # asking in another user's name began a session of this user
-        for one in set(hidden) - set(traces):
-            http.delete(f"/v1/sessions/{one.replace(' ', '%20')}")
+    seen.forget_own(key)
 
 
 def test_all_of_a_user_is_erased_by_one_request(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@
     - IndexDamaged          a file of the index is broken
     - StoreUnavailable      the server that keeps it cannot be reached now; can be retried
     - SessionBusy           another turn of the same session is running; can be retried
-    - SessionHidden         the session holds what this key may not see
     - SessionLost           the session was taken over while this turn was not heard of; can be retried
   + MissingExtra            an optional package is not installed
   + ModelError
@@ -123,16 +122,6 @@ class StoreUnavailable(StoreError):
 
 class SessionBusy(StoreError):
     """Another turn of the same session is running."""
-
-
-class SessionHidden(StoreError):
-    """The session holds answers from collections that may not be searched here."""
-
-    def __init__(self, session: str) -> None:
-        self.session = session
-        super().__init__(
-            f"session '{session}' holds answers from collections that may not be searched here; use another session"
-        )
 
 
 class SessionLost(StoreError):

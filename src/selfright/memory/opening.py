@@ -8,7 +8,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from selfright.memory.checkpoints import Saver, serializer
 from selfright.memory.conversation import Retention
-from selfright.memory.session_rows import TABLES, SessionRows
+from selfright.memory.session_rows import TABLES, UPGRADES, SessionRows
 from selfright.memory.sessions import Sessions
 from selfright.storage.rows import DatabaseRows, FileRows
 from selfright.storage.sqlite import LOG_BYTES, Layout
@@ -16,7 +16,7 @@ from selfright.storage.sqlite import LOG_BYTES, Layout
 if TYPE_CHECKING:
     from selfright.storage.postgres import PostgresDatabase
 
-FORMAT = 1
+FORMAT = 1 + len(UPGRADES)
 _LAYOUT = Layout(
     "sessions",
     FORMAT,
@@ -29,6 +29,7 @@ _LAYOUT = Layout(
         LOG_BYTES,
     ),
     anew=False,
+    upgrades=UPGRADES,
 )
 
 

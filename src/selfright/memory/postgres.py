@@ -13,7 +13,11 @@ _KEYS = (
     " revoked double precision)",
 )
 _FACTS = (table.format(serial="bigserial PRIMARY KEY") for table in profiles.TABLES)
-TABLES = Tables("selfright-memory", ";\n".join((*_FACTS, *session_rows.TABLES, *traces.TABLES, *_KEYS)))
+TABLES = Tables(
+    "selfright-memory",
+    ";\n".join((*_FACTS, *session_rows.TABLES, *traces.TABLES, *_KEYS)),
+    upgrades=tuple(map(";\n".join, session_rows.UPGRADES)),
+)
 
 
 def open_database(address: str, most: int = CONNECTIONS) -> PostgresDatabase:

@@ -6,6 +6,7 @@ transaction. Everything may be run twice: the answer to a commit may be lost wit
 """
 
 import json
+import math
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -13,7 +14,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from selfright.domain.errors import SessionBusy, SessionHidden, SessionLost, StoreError
+from selfright.domain.errors import SessionBusy, SessionLost, StoreError
 from selfright.domain.text import compose_name
 from selfright.domain.turns import Scope, union_of_collections
 from selfright.memory.conversation import RunningTurn, TurnRecord
@@ -24,23 +25,42 @@ T = TypeVar("T")
 
 LEASE_S = 6.0
 MAX_LISTED = 1_000_000
-TABLES = (
-    "CREATE TABLE IF NOT EXISTS sessions (id text PRIMARY KEY, owner bytea NOT NULL, name bytea NOT NULL,"
+# ``place`` numbers the sessions of a user that have one name: each scope has its own, where it does not see another's.
+_COLUMNS = (
+    "(id text PRIMARY KEY, owner bytea NOT NULL, name bytea NOT NULL,"
     " created double precision NOT NULL, updated double precision NOT NULL, summary text NOT NULL DEFAULT '',"
     " summarised integer NOT NULL DEFAULT 0, first integer NOT NULL DEFAULT 0, turns integer NOT NULL DEFAULT 0,"
     " running text NOT NULL DEFAULT 'null', collections text NOT NULL DEFAULT '[]', token bigint NOT NULL"
-    " DEFAULT 0, beat double precision NOT NULL DEFAULT 0, UNIQUE (owner, name))",
+    " DEFAULT 0, beat double precision NOT NULL DEFAULT 0, place integer NOT NULL DEFAULT 0,"
+    " UNIQUE (owner, name, place))"
+)
+TABLES = (
+    f"CREATE TABLE IF NOT EXISTS sessions {_COLUMNS}",
     "CREATE INDEX IF NOT EXISTS sessions_of ON sessions (owner, updated)",
     "CREATE INDEX IF NOT EXISTS sessions_at ON sessions (updated)",
     "CREATE TABLE IF NOT EXISTS session_turns (session text NOT NULL, number integer NOT NULL, record text NOT NULL,"
     " PRIMARY KEY (session, number))",
 )
+_FORMER = "id, owner, name, created, updated, summary, summarised, first, turns, running, collections, token, beat"
+UPGRADES = (
+    (  # a name was unique for its owner
+        f"CREATE TABLE sessions_anew {_COLUMNS}",
+        f"INSERT INTO sessions_anew ({_FORMER}) SELECT {_FORMER} FROM sessions",
+        "DROP TABLE sessions",
+        "ALTER TABLE sessions_anew RENAME TO sessions",
+        *TABLES[1:3],
+    ),
+)
+"""What makes of version 1 of the tables version 2, and so on; ``TABLES`` are the newest."""
 _HEAD = "id, name, created, updated, summary, summarised, first, turns, running, collections"
 _FREE = f"(beat < {{now}} - {LEASE_S})"
-_FIND = f"SELECT {_HEAD}, {_FREE} FROM sessions WHERE owner = %s AND name = %s"
+_FIND = f"SELECT {_HEAD}, {_FREE} FROM sessions WHERE owner = %s AND name = %s ORDER BY updated DESC"
 LIST = f"SELECT {_HEAD}, {_FREE} FROM sessions WHERE owner = %s ORDER BY updated DESC LIMIT %s"
-_MAKE = "INSERT INTO sessions (id, owner, name, created, updated) VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
-_TAKE = f"UPDATE sessions SET token = %s, beat = {{now}} WHERE owner = %s AND name = %s AND ({_FREE} OR token = %s)"
+_MAKE = (
+    "INSERT INTO sessions (id, owner, name, created, updated, place) SELECT %s, %s, %s, %s, %s,"
+    " coalesce(max(place) + 1, 0) FROM sessions WHERE owner = %s AND name = %s ON CONFLICT DO NOTHING"
+)
+_TAKE = f"UPDATE sessions SET token = %s, beat = {{now}} WHERE id = %s AND ({_FREE} OR token = %s)"
 _RENEW = "UPDATE sessions SET beat = {now} WHERE id = %s AND token = %s AND beat > 0"
 _STANDS = "SELECT 1 FROM sessions WHERE id = %s AND token = %s AND beat > 0 {share}"
 _LET_GO = "UPDATE sessions SET beat = 0 WHERE id = %s AND token = %s AND beat > 0"
@@ -63,6 +83,7 @@ _TOO_MANY = (
     f" FROM sessions) AS placed) AS numbered WHERE number > %s AND {_FREE} ORDER BY number DESC LIMIT %s"
 )
 
+_TRIES = 5
 _RUNNING = TypeAdapter[RunningTurn | None](RunningTurn | None)
 _NAMES = TypeAdapter[tuple[str, ...] | None](tuple[str, ...] | None)
 _RECORD = TypeAdapter[TurnRecord](TurnRecord)
@@ -94,6 +115,11 @@ class SessionRow:
     def searched(self) -> tuple[str, ...] | None:
         """The collections that any turn searched, the unfinished one included; None for all of them."""
         return union_of_collections(self.collections, self.running.collections if self.running else ())
+
+    @property
+    def breadth(self) -> float:
+        """How many collections were searched."""
+        return math.inf if self.searched is None else len(self.searched)
 
     @property
     def unsummarised(self) -> range:
@@ -130,36 +156,39 @@ class SessionRows:
     checkpoints: tuple[str, ...]
     whole: bool
 
-    def find(self, connection: Connection, owner: str, name: str) -> SessionRow | None:
-        """A user's session. Raises ``StoreError`` when something else is there."""
-        return next(map(self.parse, self.of(connection, owner, name)), None)
+    def find(self, connection: Connection, scope: Scope, name: str) -> SessionRow | None:
+        """The session of that name that ``scope`` sees; of several the one that searched most, then the one used last.
+
+        Raises ``StoreError`` when something else is there.
+        """
+        seen = (row for row in map(self.parse, self.of(connection, scope.owner, name)) if scope.covers(row.searched))
+        return max(seen, key=lambda row: row.breadth, default=None)
 
     def of(
         self, connection: Connection, owner: str, name: str | None = None, most: int = MAX_LISTED
     ) -> list[Sequence[Any]]:
-        """The rows of a user's sessions, the one used last first; or of one session, if there is one."""
+        """The rows of a user's sessions, or of those of one name, the one used last first."""
         query, value = (LIST, most) if name is None else (_FIND, _bytes(name))
         found: list[Sequence[Any]] = self.rows.run(connection, query, _bytes(owner), value).fetchall()
         return found
 
     def take(self, connection: Connection, scope: Scope, name: str, token: int, now: float) -> SessionRow:
-        """A session that is now held with ``token``; it is made where there is none.
+        """A session that is now held with ``token``; it is made where ``scope`` sees none.
 
-        Raises ``SessionHidden`` for one that ``scope`` does not see, ``SessionBusy`` while somebody else holds it.
+        Raises ``SessionBusy`` while somebody else holds it.
         """
-        owner = scope.owner
-        place = _bytes(owner), _bytes(name)
-        taken = self.rows.run(connection, _TAKE, token, *place, token).rowcount
-        row = self.find(connection, owner, name)
-        if row is None:
-            self.rows.run(connection, _MAKE, secrets.token_hex(16), *place, now, now)
-            taken = self.rows.run(connection, _TAKE, token, *place, token).rowcount
-            row = self.find(connection, owner, name)
-        if row is not None and not scope.covers(row.searched):  # busy or not: nothing is told of it
-            raise SessionHidden(name)
-        if row is None or not taken:
-            raise busy()
-        return row
+        place = _bytes(scope.owner), _bytes(name)
+        for _ in range(_TRIES):
+            row = self.find(connection, scope, name)
+            if row is None:
+                self.rows.run(connection, _MAKE, secrets.token_hex(16), *place, now, now, *place)
+            elif not self.rows.run(connection, _TAKE, token, row.id, token).rowcount:
+                break
+            elif (held := self.find(connection, scope, name)) is not None and held.id == row.id:
+                return held
+            else:  # before it was taken, somebody searched farther in it, or deleted it
+                self.free(connection, row.id, token)
+        raise busy()
 
     def stands(self, connection: Connection, session: str, token: int) -> bool:
         """Whether the token stands; it does so then until the transaction ends."""

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 from selfright.background import ChoreThread
@@ -73,8 +73,7 @@ class Sessions:
         scope = _scope(who, session)
 
         def work(connection: Connection) -> Conversation:
-            row = self._sessions.find(connection, scope.owner, session)
-            if row is None or not scope.covers(row.searched):
+            if (row := self._sessions.find(connection, scope, session)) is None:
                 return Conversation()
             return replace(self._so_far(connection, row), unfinished=row.running if row.free else None)
 
@@ -85,8 +84,7 @@ class Sessions:
         scope = _scope(who, session)
 
         def work(connection: Connection) -> tuple[TurnRecord, ...]:
-            row = self._sessions.find(connection, scope.owner, session)
-            if row is None or not scope.covers(row.searched):
+            if (row := self._sessions.find(connection, scope, session)) is None:
                 return ()
             first = row.first if last is None else max(row.first, row.turns - max(last, 0))
             return self._sessions.records(connection, row.id, range(first, row.turns))
@@ -98,9 +96,8 @@ class Sessions:
     ) -> TurnHandle:
         """The turn that a crash broke off, when the same is asked again within the same scope; else one that begins.
 
-        Raises ``SessionBusy`` while another turn of the session runs, here or in another process, ``SessionHidden``
-        when a turn of it searched where ``scope`` does not reach, and ``UsageError`` for a name that is empty or too
-        long.
+        A session that searched where ``scope`` does not reach is none to it. Raises ``SessionBusy`` while another turn
+        of the session runs, here or in another process, and ``UsageError`` for a name that is empty or too long.
         """
         scope = _scope(who, session)
         turn = RunningTurn(-1, question, preset, trace_id, self._clock(), scope.collections, _program())
@@ -140,14 +137,16 @@ class Sessions:
         await self._let_go(handle, lambda connection: self._sessions.free(connection, handle.row.id, handle.token))
 
     async def list(self, who: str | Scope, limit: int = 100) -> tuple[SessionInfo, ...]:
-        """The user's sessions, the one used last first."""
+        """The user's sessions, each name once, the one used last first."""
         scope = _scope(who)
         most = limit if scope.collections is None else MAX_LISTED
         rows = await self._rows.read(lambda connection: self._sessions.of(connection, scope.owner, most=most))
-        seen = (row for row in map(self._sessions.parse, rows) if scope.covers(row.searched))
+        seen = [row for row in map(self._sessions.parse, rows) if scope.covers(row.searched)]
+        seen.sort(key=lambda row: (row.breadth, row.updated))
+        named = {row.name: row for row in seen}  # the one that ``find`` finds
         return tuple(
             SessionInfo(row.name, row.turns, row.created, row.updated, row.running is not None)
-            for row in islice(seen, limit)
+            for row in sorted(named.values(), key=lambda row: -row.updated)[:limit]
         )
 
     async def forget(self, who: str | Scope, session: str | None = None) -> int:

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from selfright.domain import errors
-from selfright.domain.errors import SelfrightError, SessionHidden, UnknownName, UnreadableFile
+from selfright.domain.errors import SelfrightError, UnknownName, UnreadableFile
 from selfright.domain.tables import read_table
 from selfright.schemas import fault_of
 from selfright.wire.answers import ErrorBody, ErrorReply
@@ -82,8 +82,6 @@ def refusal_of(error: SelfrightError) -> Refused:
     """What a caller is told of an error of ours."""
     if isinstance(error, UnknownName) and error.kind == "collection":
         return Refused(404, "collection_not_found", "there is no such collection", param="collections")
-    if isinstance(error, SessionHidden):
-        return no_session(error.session)
     if isinstance(error, UnreadableFile):  # without its path
         return Refused(422, "unreadable", error.why)
     for kind, status, code, message, retry_after in _TOLD:
@@ -93,8 +91,8 @@ def refusal_of(error: SelfrightError) -> Refused:
 
 
 def no_session(session: str) -> Refused:
-    """What a caller is told of a session that there is not, or not for its key."""
-    message = f"there is no session '{session}' that you may see; a question under another name begins one"
+    """What a caller is told of a session that there is not for its key."""
+    message = f"there is no session '{session}'; a question under that name begins one"
     return Refused(404, "session_not_found", message, param="session")
 
 

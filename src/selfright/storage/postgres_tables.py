@@ -14,7 +14,6 @@ from selfright.storage.postgres import Connection, PostgresDatabase, lock_key
 from selfright.storage.postgres_address import decode, encode
 
 _WAIT_S = 60
-_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +21,19 @@ class Tables:
     """A kind of tables, and the ``script`` that makes them.
 
     ``occupied`` and ``newer`` are the errors for a schema of something else, and for tables of a newer version.
+    ``upgrades`` are scripts: the first makes of version 1 version 2, and so on.
     """
 
     kind: str
     script: str
     occupied: type[StoreError] = StoreError
     newer: type[StoreError] = StoreError
+    upgrades: tuple[str, ...] = ()
+
+    @property
+    def version(self) -> int:
+        """Of the tables that ``script`` makes."""
+        return 1 + len(self.upgrades)
 
 
 def open_tables(
@@ -64,7 +70,7 @@ def _read_or_make(
     schema = database.address.schema
     about = _about(connection, schema)
     if about is None:
-        about = {"kind": tables.kind, "version": str(_VERSION), **make(connection)}
+        about = {"kind": tables.kind, "version": str(tables.version), **make(connection)}
         taken = "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = %s LIMIT 1"
         if connection.execute(taken, (schema,)).fetchone():
             raise _occupied_error(database, tables)
@@ -77,12 +83,15 @@ def _read_or_make(
             connection.execute("INSERT INTO about VALUES (%s, %s)", (name, encode(value)))
     if about.get("kind") != tables.kind:
         raise _occupied_error(database, tables)
-    if int(about["version"]) > _VERSION:
+    if (version := int(about["version"])) > tables.version:
         raise tables.newer(
-            f"{database.shown} has tables of version {about['version']}, but this program knows them up to {_VERSION}; "
+            f"{database.shown} has tables of version {version}, but this program knows them up to {tables.version}; "
             "use the newer selfright that made them"
         )
-    return about
+    for script in tables.upgrades[version - 1 :]:
+        connection.execute(script.encode())
+        connection.execute("UPDATE about SET value = %s WHERE name = 'version'", (encode(str(tables.version)),))
+    return {**about, "version": str(tables.version)}
 
 
 def _about(connection: Connection, schema: str) -> dict[str, str] | None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,7 +29,8 @@ class Layout:
     ``name`` is its content in messages ("keys"), ``version`` the number in its header (``user_version``). ``tables``
     are made in a file of an older version, a new one has 0; ``pragmas`` are set on every connection. ``damaged`` is the
     advice for a file that cannot be used. ``anew``: erasing makes the file anew, and is refused while others read it; a
-    large file's log is only emptied as far as they let it.
+    large file's log is only emptied as far as they let it. ``upgrades``: the first makes of version 1 version 2, and so
+    on, before the tables are made.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Layout:
     pragmas: Sequence[str] = ()
     damaged: str = "if the file is damaged, put a backup in its place, or move it away to begin with an empty one"
     anew: bool = True
+    upgrades: Sequence[Sequence[str]] = ()
 
     def explain_errors(self, path: Path | None, error: sqlite3.Error | OSError) -> StoreError:
         """What SQLite or the system says of a file, as an error of this package."""
@@ -181,9 +184,10 @@ def _set_up(connection: sqlite3.Connection, path: Path | None, layout: Layout) -
     connection.execute("PRAGMA journal_mode = WAL").close()
     if version != layout.version:
         with transaction(connection, "IMMEDIATE"):
-            for statement in layout.tables:
+            (version,) = connection.execute("PRAGMA user_version").fetchall()[0]  # others may have been quicker
+            for statement in chain(*(layout.upgrades[version - 1 :] if version else ()), layout.tables):
                 connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {layout.version}")
+            connection.execute(f"PRAGMA user_version = {max(version, layout.version)}")
 
 
 def _make(path: Path) -> None:

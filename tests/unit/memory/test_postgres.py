@@ -32,7 +32,7 @@ if MISSING:
     pytest.skip(WHY_NOT, allow_module_level=True)
 
 from selfright.memory.opening import open_postgres_sessions
-from selfright.memory.postgres import open_database
+from selfright.memory.postgres import TABLES, open_database
 from selfright.storage import postgres
 from selfright.storage.postgres import PostgresDatabase
 
@@ -142,7 +142,7 @@ def test_many_openers_at_once_make_the_tables_once(opened: Open) -> None:
             pool.map(lambda database: database.within(lambda c: c.execute("SELECT count(*) FROM api_keys")), databases)
         )
     about = databases[0].within(lambda c: c.execute("SELECT * FROM about ORDER BY name").fetchall())
-    assert about == [("kind", "selfright-memory"), ("version", "1")]
+    assert about == [("kind", "selfright-memory"), ("version", str(TABLES.version))]
 
 
 def test_tables_of_a_newer_version_are_refused_and_left_alone(opened: Open) -> None:

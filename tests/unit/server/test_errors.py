@@ -7,10 +7,10 @@ from pydantic import ValidationError
 
 from selfright.domain import errors
 from selfright.domain.errors import InputError, SelfrightError, UnknownName, UnreadableFile
-from selfright.server.errors import no_session, refusal_of, unusable_body
+from selfright.server.errors import refusal_of, unusable_body
 from selfright.wire.answers import AskRequest, SearchRequest
 
-OTHERS = (UnknownName, UnreadableFile, errors.MissingExtra, errors.SessionHidden)  # made of something else
+OTHERS = (UnknownName, UnreadableFile, errors.MissingExtra)  # made of something else
 PLACE = "the index /srv/secret/index"
 KINDS = [
     kind
@@ -36,12 +36,6 @@ def test_a_missing_extra_is_the_operators_business() -> None:
 def test_what_can_be_tried_again_says_when() -> None:
     for kind in (errors.SessionBusy, errors.IndexBusy, errors.ModelUnavailable):
         assert refusal_of(kind("busy")).headers
-
-
-def test_a_hidden_session_is_told_like_a_missing_one() -> None:
-    hidden = refusal_of(errors.SessionHidden("hers")).body()
-    assert (hidden.code, hidden) == ("session_not_found", no_session("hers").body())
-    assert "another name" in hidden.message
 
 
 def test_the_names_of_collections_are_not_told() -> None:
