@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from selfright_medical.clauses import Clauses
 from selfright_medical.spotting import Mention
 
-_OF_A_KIND = frozenset({"condition:drug-allergy", "condition:food-allergy"})
+_DRUG_ALLERGY = "condition:drug-allergy"
+_OF_A_KIND = frozenset({_DRUG_ALLERGY, "condition:food-allergy"})
 GENERAL = _OF_A_KIND | {"condition:allergy"}
 """The allergy itself is no condition to keep: what it is against is kept, and that there is none of a kind."""
 
@@ -60,12 +61,15 @@ _ANSWERED = re.compile(
 _ALL_DENIED = re.compile(
     r"\b(?:no|without(?: any)?|denies(?: any| having)?|(?:don['’]t|doesn['’]t|do not|does not)"
     r" have(?: any)?|not have any)"
-    r"\s+(?:known\s+|other\s+)?allerg(?:y|ies)\b(?!\s+(?:to\b(?!\s+anything)|against|medic|pill|shot|test))"
-    r"|\bnot allergic to any(?:thing\b|\b(?!\s+\w))|\bNKA\b|\ballergies\s*[:=-]\s*(?:none|no|nil)\b"
+    r"\s+(?:(?:known|other|drug|medication|food)\s+)*allerg(?:y|ies)\b"
+    r"(?!\s+(?:to\b(?!\s+anything)|against|medic|pill|shot|test))"
+    r"|\bnot allergic to any(?:thing\b|\b(?!\s+\w))|(?:(?<!\w)(?<!\w )|(?<=has )|(?<=have ))NKD?A\b(?!\s*\w)"
+    r"|\ballerg(?:y|ies)(?: to (?:any )?\w+)?\s*[:=-]\s*(?:none(?: (?:known|reported))?|no|nil|denied|NKD?A)\b"
     r"|(?<![가-힣])(?:알레르기|알러지)\s?(?:반응|증상|병력|질환)?(?:은|는|이|가|도)?\s*"
-    r"(?:전혀|따로|딱히|특별히|아무것도)?\s*(?:없(?!나|니|을까|는지)|[:=]\s*없음)",
+    r"(?:전혀|따로|딱히|특별히|아무것도)?\s*(?:없(?!나|니|을까|는지)|[:=-]\s*(?:없음|무(?![가-힣])))",
     re.IGNORECASE,
 )
+_OF_DRUGS = re.compile("NKDA", re.IGNORECASE)  # no known drug allergies
 _SHORT_ANSWER = 24  # characters: Patient: Yes.
 _TAKES = re.compile(r"\b(?:take|takes|taking|use|using|on)\b", re.IGNORECASE)
 
@@ -93,18 +97,22 @@ def read_allergies(clauses: Clauses, mentions: Sequence[Mention]) -> list[Found]
     return [found[place] for place in sorted(found)]
 
 
-def denials(clauses: Clauses, found: Sequence[Found], mentions: Sequence[Mention]) -> list[tuple[int, int]]:
-    """Where somebody is said to have no allergies at all: no known allergies, 알레르기 없음.
+def denials(clauses: Clauses, found: Sequence[Found], mentions: Sequence[Mention]) -> list[tuple[int, int, str]]:
+    """Where somebody is said to have no allergies, and the concept of their kind: 약물 알레르기: 없음.
 
-    A denial of those to medicines or food alone says nothing of others, and neither does a question.
+    It is empty for all of them. A denial of those to medicines or food alone says nothing of others, and neither does a
+    question.
     """
     kinds = [mention for mention in mentions if mention.concept.id in _OF_A_KIND]
     spans = []
     for number, (start, end) in enumerate(clauses.sentences):
         denied = _ALL_DENIED.search(clauses.text, start, end)
-        of_kind = denied and any(kind.start < denied.end() and denied.start() < kind.end for kind in kinds)
-        if denied and not of_kind and _may_deny(clauses, number, found):
-            spans.append(denied.span())
+        if denied and _may_deny(clauses, number, found):
+            near = (kind for kind in kinds if kind.start < denied.end() and denied.start() < kind.end)
+            if kind := next(near, None):
+                spans.append((min(kind.start, denied.start()), denied.end(), kind.concept.id))
+            else:
+                spans.append((*denied.span(), _DRUG_ALLERGY if _OF_DRUGS.search(denied.group()) else ""))
     return spans
 
 

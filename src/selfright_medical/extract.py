@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from selfright.background import run_in_thread
+from selfright.domain.passages import Language
 from selfright.domain.slots import Slot
 from selfright.domain.tables import read_table
+from selfright.domain.text import language_of
 from selfright_medical.allergies import GENERAL, denials, denies_kind, read_allergies
 from selfright_medical.complaints import complaints
 from selfright_medical.lexicon import load_lexicon
@@ -91,8 +93,9 @@ def _with_subject(slot: Slot, scopes: Scopes) -> Slot:
 
 def _name_slots(text: str, scopes: Scopes, mentions: Sequence[Mention]) -> Iterator[Slot]:
     read = read_allergies(scopes.clauses, mentions)
-    for start, end in denials(scopes.clauses, read, mentions):  # an allergy that is said later contradicts it
-        yield _with_subject(Slot("allergies", "any", negated=True, start=start, end=end), scopes)
+    denied = denials(scopes.clauses, read, mentions)
+    for start, end, kind in denied:  # an allergy that is said later contradicts it
+        yield _with_subject(_no_allergy(kind, language_of(text[start:end]), start, end), scopes)
     allergies = {found.mention.start: found for found in read}
     drugs = [one for one in mentions if one.concept.kind == "drug"]
     near = {one.start: drugs[max(0, place - 3) : place + 4] for place, one in enumerate(drugs)}
@@ -107,8 +110,10 @@ def _name_slots(text: str, scopes: Scopes, mentions: Sequence[Mention]) -> Itera
         if not name or _is_form_of(text, mention, medicines):
             continue
         standing = scopes.of(mention)
-        if mention.concept.id in GENERAL and not (standing.negated and denies_kind(scopes.clauses, mention, read)):
-            continue
+        if mention.concept.id in GENERAL:
+            is_said = any(mention.start < end and start < mention.end for start, end, _ in denied)
+            if is_said or not (standing.negated and denies_kind(scopes.clauses, mention, read)):
+                continue
         if name == "medications":
             details |= _dosing(text, scopes, mention, medicines)
         else:
@@ -121,6 +126,14 @@ def _name_slots(text: str, scopes: Scopes, mentions: Sequence[Mention]) -> Itera
             time=standing.time,
             details=tuple(sorted(details.items())),
         )
+
+
+def _no_allergy(kind: str, language: Language, start: int, end: int) -> Slot:
+    """That there is none of a ``kind``, or none at all."""
+    if not kind:
+        return Slot("allergies", "any", negated=True, start=start, end=end)
+    name = load_lexicon().concepts[kind].name(language)
+    return Slot("conditions", name, negated=True, start=start, end=end, details=((KEY, kind),))
 
 
 def _is_form_of(text: str, mention: Mention, medicines: Sequence[Mention]) -> bool:

@@ -218,8 +218,8 @@ def test_what_is_remembered_bears_on_questions_of_the_field(question: str, extra
 def test_a_message_counts_more_than_a_profile_given_with_it_and_is_kept_where_it_may_be(remembers: bool) -> None:
     tools = replace(tools_of(PRESETS["full"], Judge(evaluation(0.9))), pack=MEDICAL)
     given, said = Profile.of({"age": "50", "sex": "male"}), (Slot("age", "60"),)
-    state: Any = {"user": "u", "question": QUESTION, "language": "ko", "given_profile": given, "slot_out": said}
-    profile = run(store_memory({**state, "remembers": remembers}, tools))["profile"]
+    state: Any = {"user": "u", "user_text": QUESTION, "question": QUESTION, "language": "ko", "slot_out": said}
+    profile = run(store_memory({**state, "given_profile": given, "remembers": remembers}, tools))["profile"]
     assert (profile.values("age"), profile.values("sex")) == (("60",), ("male",))
     assert run(tools.profiles.profile("u")).slots == (said if remembers else ())
 

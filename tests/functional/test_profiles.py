@@ -239,6 +239,10 @@ def test_a_message_that_tells_and_asks_is_answered_by_what_it_asks(
         ("알레르기 없어요", "네, 알겠습니다", "알레르기 없음"),
         ("약물 알레르기는 없습니다.", "네, 알겠습니다", "약물 알레르기 없음"),
         ("I have no known drug allergies.", "All right", "no drug allergy"),
+        ("NKDA", "All right", "no drug allergy"),
+        ("allergies: none", "All right", "no allergies"),
+        ("allergies to medication: none known", "All right", "no drug allergy"),
+        ("알레르기: 없음", "네, 알겠습니다", "알레르기 없음"),
         ("두통이 있어요.", "네, 알겠습니다", "두통 증상"),
         ("어제부터 열이 나요", "네, 알겠습니다", "발열 증상"),
         ("저는 메트포르민 먹고 있어요", "네, 알겠습니다", "메트포르민 복용 중"),
@@ -258,7 +262,13 @@ def test_a_message_that_only_tells_is_acknowledged(clinic: Selfright, message: s
 
 @pytest.mark.parametrize(
     "message",
-    ["Diabetes and metformin", "Metformin is for diabetes.", "메트포르민 먹어도 돼요", "두통이 있어요. 어떡하죠?"],
+    [
+        "no ibuprofen",
+        "Diabetes and metformin",
+        "Metformin is for diabetes.",
+        "메트포르민 먹어도 돼요",
+        "두통이 있어요. 어떡하죠?",
+    ],
 )
 def test_what_may_ask_is_looked_up(clinic: Selfright, message: str) -> None:
     assert clinic.ask(message, user="ana").stop_reason is not StopReason.FAST_PATH

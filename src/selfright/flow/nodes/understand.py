@@ -11,7 +11,7 @@ from selfright.domain.answers import Focus, Message, Repetition
 from selfright.domain.codes import codes_in
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language
-from selfright.domain.slots import Profile
+from selfright.domain.slots import Profile, Slot
 from selfright.domain.text import has_hangul, language_of
 from selfright.domain.tools import Tools
 from selfright.flow.state import AgentState, texts_in
@@ -108,7 +108,16 @@ def _only_tells(state: AgentState, tools: Tools) -> bool:
     """Whether the message says something about the user, and asks nothing."""
     kinds, slots = tools.pack.kinds_by_name, state.get("slot_out", ())
     known = all(slot.subject != "other" and slot.name in kinds for slot in slots)
-    return bool(slots) and not state.get("has_question", True) and known
+    return bool(slots) and known and (not state.get("has_question", True) or _only_denies(state["user_text"], slots))
+
+
+def _only_denies(message: str, slots: Sequence[Slot]) -> bool:
+    """Whether all of a message denies something of the user, which nobody searches for."""
+    rest = list(message)
+    for slot in slots:
+        if slot.negated:
+            rest[slot.start : slot.end] = " " * (slot.end - slot.start)
+    return not any(one.isalnum() or one in "?？" for one in rest)
 
 
 async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
