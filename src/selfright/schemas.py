@@ -15,12 +15,16 @@ from selfright.domain.events import NodeFinished
 from selfright.domain.node_outcomes import NodeOutcome, WithheldPassage
 from selfright.domain.passages import Hit, SearchWeights, StoreInfo, Strip, is_of_the_web
 from selfright.domain.routing import RoutingDecision
+from selfright.domain.row_lists import RowList, split_row_lists
 from selfright.domain.slots import Fact, Profile, Slot
 from selfright.domain.tables import read_table
 from selfright.domain.traces import Replay, Trace
 from selfright.domain.wordings import Wording, format_outcome, wordings
 
-__all__ = ["Cost", "Iteration", "NodeOutcome", "RoutingDecision", "Wording", "format_outcome", "wordings"]
+__all__ = [
+    "Cost", "Iteration", "NodeOutcome", "RoutingDecision", "RowList", "Wording", "format_outcome", "split_row_lists",
+    "wordings",
+]  # fmt: skip
 
 
 _EXPECTED: dict[str, str] = read_table(__package__, "schemas")["expected"]

@@ -69,6 +69,22 @@ def test_doubt_stands_above_the_answer_in_ask_and_chat() -> None:
     assert account(refused).startswith("Seven bar.")
 
 
+ROWS = "- 시설: 축구장; Price: 40,000원 [1]\n- 시설: 테니스장; Price: 8,000원 [1] [2]\n\nThat is all. [3]"
+
+
+def test_rows_stand_in_columns_where_the_terminal_has_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert account(finished(ROWS).answer).startswith(
+        "  시설      Price\n"
+        "  --------  --------\n"
+        "  축구장    40,000원  [1]\n"
+        "  테니스장  8,000원   [1] [2]\n"
+        "\nThat is all. [3]"
+    )
+    monkeypatch.setenv("COLUMNS", "20")
+    assert account(finished(ROWS).answer).startswith(ROWS)
+
+
 def test_doubt_that_comes_after_the_answer_was_written_is_told_below_it() -> None:
     said = told(Terminal(), "?", AnswerToken("Seven bar."), finished("Seven bar.", judged=DOUBTED))
     assert said.startswith("Seven bar.\n[not certain")

@@ -1,10 +1,12 @@
 """An answer as a person reads it: the text, its sources, and a short account of how it came about."""
 
 from collections.abc import Mapping
+from shutil import get_terminal_size
 from unicodedata import east_asian_width
 
 from selfright.domain.answers import Answer, Iteration
 from selfright.domain.passages import Language
+from selfright.domain.row_lists import RowList, split_row_lists
 from selfright.domain.wordings import CODES, Wording, format_outcome, wordings
 
 Words = Mapping[str, str]
@@ -19,7 +21,8 @@ _KOREAN = Wording(wordings("selfright.domain", "outcomes")["ko"]["clauses"], dic
 def account(answer: Answer) -> str:
     """The answer, its sources and its account, in the language of the question; what is in doubt of it comes first."""
     words, mark = _TEXTS[answer.language]["words"], doubt(answer)
-    parts = [f"{mark}\n{answer.answer}" if mark else answer.answer]
+    said = "".join(part if isinstance(part, str) else _aligned(part) for part in split_row_lists(answer.answer))
+    parts = [f"{mark}\n{said}" if mark else said]
     if answer.citations:
         parts.append("\n".join([f"{words['sources']}:", *_sources(answer)]))
     parts.append("\n".join([f"{words['account']}:", *_lines(answer, words)]))
@@ -45,6 +48,17 @@ def steps(answer: Answer) -> str:
     return "\n".join(
         [*rows, f"  {answer.cost.seconds * 1000:8.1f} ms  {_TEXTS[answer.language]['words']['steps in all']}"]
     )
+
+
+def _aligned(found: RowList) -> str:
+    """Rows in columns under their names, if the terminal has room for them; else as they are written."""
+    rows = [[*found.head, ""], *([*found.cells(row), row.marks] for row in found.rows)]
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    if 2 + sum(widths) + 2 * (len(widths) - 1) > get_terminal_size().columns:
+        return found.text
+    rows.insert(1, ["-" * width for width in widths[:-1]])
+    lines = ["  ".join(map(_pad, row, widths)).rstrip() for row in rows]
+    return "".join(f"  {line}\n" for line in lines).removesuffix("" if found.text.endswith("\n") else "\n")
 
 
 def _sources(answer: Answer) -> list[str]:
@@ -76,8 +90,11 @@ def _lines(answer: Answer, words: Words) -> list[str]:
 
 def _pad(text: str, column: int = _COLUMN) -> str:
     """Filled up to the width of the column on a terminal, where Hangul takes two cells a syllable."""
-    cells = sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
-    return text + " " * max(0, column - cells)
+    return text + " " * max(0, column - _width(text))
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _pass(iteration: Iteration, language: Language) -> str:

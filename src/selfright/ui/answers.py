@@ -1,9 +1,9 @@
 """A turn as HTML: live while it runs, then the answer with its marks, its evidence and how it came about."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from selfright.schemas import AnswerReply, Citation, Iteration, format_outcome
+from selfright.schemas import AnswerReply, Citation, Iteration, RowList, format_outcome, split_row_lists
 from selfright.ui import evidence
 from selfright.ui.markup import figure_bars, items, pairs, prose, table, tag, text
 from selfright.ui.state import Step, Turn, WithdrawnDraft
@@ -101,7 +101,20 @@ def link_citations(said: str, citations: Sequence[Citation], name: str, words: W
         label = words["to_source"].format(n=n)
         return tag("a", found[0], href=f"#{evidence.anchor(name, n)}", cls="cite", title=label)
 
-    return prose(said, lambda escaped: _MARK.sub(link, escaped))
+    def marked(part: str) -> str:
+        return prose(part, lambda escaped: _MARK.sub(link, escaped))
+
+    parts = split_row_lists(said)
+    return "".join(marked(part) if isinstance(part, str) else _rows(part, marked) for part in parts)
+
+
+def _rows(found: RowList, marked: Callable[[str], str]) -> str:
+    """Rows of a table, each with its citations behind it."""
+    head = "".join(tag("th", text(name), scope="col") for name in found.head) + tag("td")
+    body = "".join(
+        tag("tr", "".join(tag("td", marked(cell)) for cell in [*found.cells(row), row.marks])) for row in found.rows
+    )
+    return tag("div", tag("table", tag("thead", tag("tr", head)) + tag("tbody", body)), cls="wide", tabindex="0")
 
 
 def _notices(answer: AnswerReply, words: Words) -> Iterator[str]:

@@ -68,6 +68,15 @@ def test_markers_are_linked_by_number_and_by_source() -> None:
     assert "D. [3] [12]" in markup
 
 
+def test_rows_that_an_answer_says_are_a_table() -> None:
+    said = "Prices:\n- Boat: Kayak; Per day: <b> [1]\n- Boat: Raft; Per day: 20 [1]\n\nBring a towel."
+    markup = link_citations(said, [cited(1, 0, 3)], "t", WORDS["en"])
+    assert '<th scope="col">Boat</th><th scope="col">Per day</th>' in markup
+    assert markup.count("<tr>") == 3
+    assert "<td>Kayak</td><td>&lt;b&gt;</td><td><a href=" in markup
+    assert markup.endswith("</div>\nBring a towel.")
+
+
 def test_removed_claims_are_listed_and_struck_out() -> None:
     markup = whole(Turn("?", answer=reply("x", removed_claims=["One.", "Two."])), "t", "en")
     assert WORDS["en"]["removed"] in markup
