@@ -1,4 +1,4 @@
-"""Rows of a table, as an answer says them: ``- name: cell; name: cell [1]``. They are found again to be shown as one."""
+"""Rows of a table, as an answer says them (``- name: cell; name: cell [1]``), are found again to be shown as one."""
 
 import re
 from collections.abc import Iterator, Sequence
