@@ -195,6 +195,9 @@ class Scripted:
     def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
         return ()
 
+    async def settles(self, asked: str, question: str, hits: Sequence[Hit]) -> bool:
+        return False
+
     async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
         return next(iter(found))
 

@@ -288,6 +288,9 @@ class Rewriter(Protocol):
     def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
         """What the message ``asked`` may mean besides the stand-alone ``question``; the index tells which it is."""
 
+    async def settles(self, asked: str, question: str, hits: Sequence[Hit]) -> bool:
+        """Whether what was found for ``question`` leaves no other meaning of ``asked`` to look for."""
+
     async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
         """Of the meanings of ``asked``, each with what was found for it, the one that the hits answer.
 

@@ -122,6 +122,8 @@ async def _in_language(state: AgentState, tools: Tools) -> tuple[Hit, ...]:
 async def _of_meanings(found: Retrieval, state: AgentState, tools: Tools) -> tuple[Retrieval, dict[str, Any]]:
     """What is found for a follow-up, and its question, in the meaning that the index answers best."""
     k = tools.flags.top_k
+    if await tools.rewriter.settles(state["original_question"], state["question"], found.hits[:k]):
+        return found, {}
     others = {meaning: await tools.retriever.search(meaning, 2 * k) for meaning in state["meanings"]}
     retrievals = {state["question"]: found, **others}
     hits = {meaning: one.hits[:k] for meaning, one in retrievals.items()}

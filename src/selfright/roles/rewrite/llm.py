@@ -56,6 +56,10 @@ class QueryRewriter:
         """As the offline rewriter."""
         return self.offline.meanings(asked, question, history)
 
+    async def settles(self, asked: str, question: str, hits: Sequence[Hit]) -> bool:
+        """As the offline rewriter."""
+        return await self.offline.settles(asked, question, hits)
+
     async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
         """As the offline rewriter: what the index speaks of is no matter of opinion."""
         return await self.offline.likeliest(asked, found)

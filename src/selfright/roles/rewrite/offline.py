@@ -33,6 +33,8 @@ _KEPT = 0.5
 _MOST_WEB_TERMS = 3
 _ANSWERED = 0.2  # least mean of the chances of the chosen meaning and of the message alone; below it, they are noise
 _LIKELY = 0.5  # a first meaning with this chance stays where the chosen one finds the same passage
+# A question that stands alone and is answered with this chance: no turn of the conversations of either half changes.
+_SETTLED = 0.6
 _AHEAD = 0.05  # the lead that another meaning than the first needs
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
 _CONJUNCTION = re.compile(r"^(?:and|also|그리고|또한|또)\s+", re.I)
@@ -112,6 +114,13 @@ class OfflineRewriter:
     async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
         """By the words of a new subject (``subject.on_new_subject``), else by the grade of the best hit."""
         return await asyncio.to_thread(self._likeliest, asked, found)
+
+    async def settles(self, asked: str, question: str, hits: Sequence[Hit]) -> bool:
+        """Whether ``asked`` stands alone, and one of the hits answers it."""
+        if asked != question or self.depends_on_history(asked):
+            return False
+        chance, _ = await asyncio.to_thread(self._best_hit, asked, hits)
+        return chance >= _SETTLED
 
     def depends_on_history(self, question: str) -> bool:
         """Whether the question leaves out what it is about."""
