@@ -74,10 +74,16 @@ def _checked(found: RowList) -> str | RowList:
 
 def _read(line: str) -> Row | None:
     found = _LINE.fullmatch(line)
-    pairs = [cell.partition(": ")[::2] for cell in found["said"].split("; ")] if found else []
-    if found is None or len(pairs) < _LEAST or not all(name and cell for name, cell in pairs):
-        return None
-    return Row(tuple(pairs), found["marks"].strip())
+    parts = [(part, *part.partition(": ")) for part in found["said"].split("; ")] if found else []
+    pairs = list[tuple[str, str]]()
+    for part, name, _, cell in parts:
+        if cell:
+            pairs.append((name, cell))
+        elif pairs:  # a semicolon within a cell
+            pairs[-1] = pairs[-1][0], f"{pairs[-1][1]}; {part}"
+        else:
+            return None
+    return Row(tuple(pairs), found["marks"].strip()) if found and len(pairs) >= _LEAST else None
 
 
 def _is_within(names: Sequence[str], head: Sequence[str]) -> bool:

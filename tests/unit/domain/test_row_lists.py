@@ -22,6 +22,12 @@ def test_rows_are_found_between_what_is_said_around_them() -> None:
     ]
 
 
+def test_a_cell_may_have_semicolons_and_colons() -> None:
+    (rows,) = split_row_lists("- a: 1; 2; b: x: y [1]\n- a: 4; b: 5")
+    assert isinstance(rows, RowList)
+    assert [rows.cells(row) for row in rows.rows] == [["1; 2", "x: y"], ["4", "5"]]
+
+
 def test_a_cell_that_is_not_said_is_empty() -> None:
     (rows,) = split_row_lists("- a: 1; b: 2; c: 3\n- a: 4; c: 5\n- b: 6; c: 7")
     assert isinstance(rows, RowList)
