@@ -56,8 +56,10 @@ class Sure(OfflineGrader):
 @pytest.mark.parametrize(
     ("asked", "question", "chance", "settled"),
     [
-        ("How is a kettle descaled?", "How is a kettle descaled?", 0.7, True),
-        ("How is a kettle descaled?", "How is a kettle descaled?", 0.5, False),
+        ("How is a kettle descaled?", "How is a kettle descaled?", 0.5, True),
+        ("How is a kettle descaled?", "How is a kettle descaled?", 0.3, False),
+        ("What does Descaling do?", "What does Descaling do?", 0.7, True),
+        ("What does Descaling do?", "What does Descaling do?", 0.5, False),  # it is brief
         ("And the acid?", "And the acid?", 0.9, False),  # it leans on what was said
         ("And the acid?", "kettle: the acid?", 0.9, False),
     ],

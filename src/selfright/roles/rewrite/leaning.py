@@ -9,7 +9,7 @@ from selfright.domain.passages import Language
 from selfright.domain.text import language_of
 from selfright.roles.analysis import Term, TextAnalyzer, distinct
 
-_OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 4}  # key terms of a complete question; Korean verbs are among them
+OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 4}  # key terms of a complete question; Korean verbs are among them
 
 # Openings and whole messages that say something only as a reply to what was asked before.
 ELLIPSIS = re.compile(
@@ -114,7 +114,7 @@ def _has_antecedent(question: str, pointing: re.Match[str], analyzer: TextAnalyz
 def is_whole(question: str, rest: str, analyzer: TextAnalyzer) -> bool:
     """Whether behind its connective a question is complete: it has its own topic, and asks in a whole sentence."""
     terms = analyzer.key_terms(rest)
-    if rest == question.strip() or len(distinct(terms)) < _OWN_TOPIC[language_of(question)]:
+    if rest == question.strip() or len(distinct(terms)) < OWN_TOPIC[language_of(question)]:
         return False
     if ELLIPSIS.search(rest) or _TOPIC_ONLY.search(rest) or _points_back(rest, analyzer):
         return False

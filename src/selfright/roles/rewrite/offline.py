@@ -12,12 +12,12 @@ from selfright.background import run_in_thread
 from selfright.domain.answers import Focus, Message, RewriteRequest
 from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.passages import Hit, Language
-from selfright.domain.text import has_hangul
+from selfright.domain.text import has_hangul, language_of
 from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.questions import question_parts
 from selfright.roles.rewrite.contextualize import meanings
-from selfright.roles.rewrite.leaning import depends_on_history, only_names, without_connective
+from selfright.roles.rewrite.leaning import OWN_TOPIC, depends_on_history, only_names, without_connective
 from selfright.roles.rewrite.query_text import bound_query, strip_prefix
 from selfright.roles.rewrite.question_context import contextualize_question, focus
 from selfright.roles.rewrite.subject import on_new_subject
@@ -33,8 +33,8 @@ _KEPT = 0.5
 _MOST_WEB_TERMS = 3
 _ANSWERED = 0.2  # least mean of the chances of the chosen meaning and of the message alone; below it, they are noise
 _LIKELY = 0.5  # a first meaning with this chance stays where the chosen one finds the same passage
-# A question that stands alone and is answered with this chance: no turn of the conversations of either half changes.
-_SETTLED = 0.6
+# Least chances for a question that stands alone, with its own topic or brief; no outcome of the dialogues changes.
+_SETTLED, _SETTLED_BRIEF = 0.4, 0.6
 _AHEAD = 0.05  # the lead that another meaning than the first needs
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
 _CONJUNCTION = re.compile(r"^(?:and|also|그리고|또한|또)\s+", re.I)
@@ -120,7 +120,8 @@ class OfflineRewriter:
         if asked != question or self.depends_on_history(asked):
             return False
         chance, _ = await asyncio.to_thread(self._best_hit, asked, hits)
-        return chance >= _SETTLED
+        is_complete = len(distinct(self._analyzer.key_terms(asked))) >= OWN_TOPIC[language_of(asked)]
+        return chance >= (_SETTLED if is_complete else _SETTLED_BRIEF)
 
     def depends_on_history(self, question: str) -> bool:
         """Whether the question leaves out what it is about."""
