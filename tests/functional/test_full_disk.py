@@ -4,7 +4,6 @@ On a small file system that is filled, where tests may mount one; else in a proc
 """
 
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -55,15 +54,13 @@ def run(disk: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setenv("SELFRIGHT_HOME", str(disk / "home"))
     monkeypatch.setenv("SELFRIGHT_INDEX", str(disk / "index"))
 
-    def nothing_more() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-
     def one(*words: str) -> Outcome:
         if os.path.ismount(disk):
             fill(disk)
             return cli(*words)
-        command = [str(Path(sys.executable).with_name("selfright")), *words]
-        done = subprocess.run(command, capture_output=True, text=True, preexec_fn=nothing_more, check=False)
+        # By a shell: what runs between fork and exec here may be at odds with threads that other tests started.
+        command = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", str(Path(sys.executable).with_name("selfright")), *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return one

@@ -167,7 +167,8 @@ def test_embedders_go_straight_to_this_machine() -> None:
     with serving(embeddings) as server:
         openai, ollama = (embedder(f"{provider}:m", server.url, {}) for provider in ("openai", "ollama"))
         assert np.allclose([openai.embed(["x"]), ollama.embed(["x"])], [0.6, 0.8])
-        ollama._embeddings._client._client.close()  # else its sockets are left to chance
+        for models in (ollama._embeddings, ollama._questions):
+            models._client._client.close()  # else its sockets are left to chance
     assert {one.path for one in server.requests} == {"/v1/embeddings", "/api/embed"}
 
 
