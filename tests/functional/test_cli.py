@@ -205,16 +205,25 @@ def test_a_service_without_keys_names_the_home_that_has_none(
 
     home = tmp_path / "home"
     with pytest.raises(SettingsError, match="mistyped is not there"):
-        tell_missing_keys({"home": str(tmp_path / "mistyped")})
+        tell_missing_keys({"home": str(tmp_path / "mistyped")}, "127.0.0.1")
     home.mkdir()
-    tell_missing_keys({"home": str(home)})
+    tell_missing_keys({"home": str(home)}, "127.0.0.1")
     said = capsys.readouterr().err
     assert f"no API keys in the home folder {home};" in said
     assert "open to everyone on this machine" in said
     with closing(KeyRing(home)) as keys:
         keys.add("ana", (), admin=True, note="")
-    tell_missing_keys({"home": str(home)})
+    tell_missing_keys({"home": str(home)}, "127.0.0.1")
     assert not capsys.readouterr().err
+
+
+def test_a_service_that_may_not_begin_reads_nothing_before(
+    cli: Cli, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SELFRIGHT_HOME", str(tmp_path))
+    refused = cli("serve", documents, "--host", "0.0.0.0", "--index", tmp_path / "index")
+    assert (refused.code, "make one with" in refused.err, "open to everyone" in refused.err) == (2, True, False)
+    assert not (tmp_path / "index").exists()
 
 
 def test_a_trace_says_beforehand_how_to_record(cli: Cli, indexed: Path) -> None:

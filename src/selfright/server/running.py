@@ -44,7 +44,7 @@ def serve(selfright: "Selfright", host: str, port: int, tell: Callable[[str], No
     """
     keys = open_keys(selfright.settings)
     try:
-        keyed = _check_keys(keys, host)
+        keyed = check_keys(keys, host)
         with suppress(IndexNotFound):
             selfright.prepare()
         listening = listen(host, port)
@@ -74,7 +74,7 @@ def serve_by_workers(
     from selfright.api.selfright import Selfright
 
     with Selfright.open(**values) as selfright, closing(open_keys(selfright.settings)) as keys:
-        keyed, limits = _check_keys(keys, host), limits_of(selfright.settings)
+        keyed, limits = check_keys(keys, host), limits_of(selfright.settings)
     with listen(host, port) as listening, tempfile.TemporaryDirectory(prefix="selfright-metrics-") as folder:
         os.environ[METRICS_FOLDER] = folder
         make = partial(_worker, dict(values), workers, keyed)
@@ -163,8 +163,8 @@ def server_config(
     )
 
 
-def _check_keys(keys: Keys, host: str) -> bool:
-    """Whether keys are asked for; refuses to be open to others."""
+def check_keys(keys: Keys, host: str) -> bool:
+    """Whether keys are asked for. Raises ``UsageError`` where the service would be open to others."""
     keys.check_there()
     keyed = keys.any()
     if not keyed and not is_here(f"[{host}]" if ":" in host else host):
@@ -181,7 +181,7 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
-        why = error.strerror or error
+        why = (error.strerror or str(error)).partition(" (while")[0]
         raise ServiceError(f"cannot listen on {host}, port {port} ({why}); choose another --port") from None
     # asyncio sets this on sockets that it opens itself only. Connections inherit it here: without it the body of a
     # reply waits for the caller to acknowledge its head, which takes 40 ms.

@@ -41,8 +41,8 @@ def serve(values: dict[str, Any], paths: tuple[Path, ...], host: str, port: int,
     from selfright.server.running import serve as run
     from selfright.server.running import serve_by_workers
 
+    tell_missing_keys(values, host)
     index_first(paths, values)
-    tell_missing_keys(values)
     if workers > 1:
         serve_by_workers(values, workers, host, port, _tell)
     else:
@@ -70,13 +70,15 @@ def index_first(paths: tuple[Path, ...], values: Mapping[str, Any]) -> None:
             say(f"{error}, or send files to it; until then every question goes unanswered")
 
 
-def tell_missing_keys(values: Mapping[str, Any]) -> None:
+def tell_missing_keys(values: Mapping[str, Any], host: str) -> None:
     """Says that the service is open to this machine, and where keys were looked for.
 
-    Raises ``SettingsError`` for a home folder that was named and is not there: mistyped, it would have no keys.
+    Raises ``SettingsError`` for a home folder that was named and is not there: mistyped, it would have no keys; and
+    ``UsageError`` for a ``host`` that is open to others.
     """
     from selfright.domain.errors import SettingsError
     from selfright.server.keys import open_keys
+    from selfright.server.running import check_keys
     from selfright.settings import default_home, load_settings
 
     settings = load_settings(values)
@@ -86,7 +88,7 @@ def tell_missing_keys(values: Mapping[str, Any]) -> None:
             "which makes it: selfright keys add"
         )
     with closing(open_keys(settings)) as keys:
-        if keys.any():
+        if check_keys(keys, host):
             return
     where = "the database" if settings.database else f"the home folder {settings.home}"
     say(f"there are no API keys in {where}; the service is open to everyone on this machine")
