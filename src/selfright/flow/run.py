@@ -13,6 +13,7 @@ from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.tools import Tools
 from selfright.domain.turns import TurnCheckpoint
 from selfright.flow.finishing import broken_off
+from selfright.flow.packing import pack
 from selfright.flow.presets import Preset
 from selfright.flow.state import AgentState, texts_in
 from selfright.flow.walk import Part, first_checkpoint, next_checkpoint, walk
@@ -206,10 +207,10 @@ async def _kept(
             if kind == "updates":
                 at = replace(at, ended={**at.ended, **part})
                 if len(at.ended) < len(at.names):
-                    await keep(at)
+                    await keep(pack(at))
             elif kind == "values":
                 at = next_checkpoint(preset, at) if len(at.ended) == len(at.names) else at
-                await keep(replace(at, state=part))
+                await keep(pack(replace(at, state=part)))
             yield kind, part
 
 

@@ -16,6 +16,7 @@ from selfright.domain.slots import Profile
 from selfright.domain.text import check_name, readable
 from selfright.domain.tools import Tools
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnCheckpoint, TurnOptions, preset_for
+from selfright.flow.packing import unpack
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn, run
 from selfright.wiring.engine import Engine
@@ -165,11 +166,19 @@ class TurnService:
         before = handle.conversation
         so_far = {**start, "messages": before.messages, "summary": before.summary, "turn": handle.turn.number}
         try:
-            yield stored, handle.left or so_far
+            yield stored, _unpacked(handle.left) or so_far
         finally:
             if not ended:
                 with suppress(StoreError):  # what cannot be dropped now is free when its lease ends
                     await asyncio.shield(sessions.abandon(handle))
+
+
+def _unpacked(left: TurnCheckpoint | None) -> TurnCheckpoint | None:
+    """Where a broken off turn goes on, if this version can read it."""
+    try:
+        return unpack(left) if left else None
+    except ValueError:
+        return None
 
 
 def _start(question: str, turn: Turn, options: TurnOptions, scope: Scope) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from selfright.domain.answers import Attempt, Draft
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked, Strip
 from selfright.domain.tools import Tools
+from selfright.flow.packing import unpack
 from selfright.flow.presets import END, Edges, Preset
 from selfright.flow.run import Turn, _parts
 from selfright.flow.state import AgentState
@@ -58,7 +59,7 @@ async def turn(path: Path, log: Path, *, resumed: bool) -> dict[str, Any]:
         running = Turn(PRESET, None, tools_of(PRESET, Judge()), keep=partial(sessions.keep, handle))
         end: dict[str, Any] = {}
         with mock.patch("selfright.flow.walk.NODES", nodes):
-            async for kind, part in _parts(running, handle.left or {"user_text": "질문?"}):
+            async for kind, part in _parts(running, unpack(handle.left) if handle.left else {"user_text": "질문?"}):
                 end = part if kind == "values" else end
         await sessions.finish(handle, TurnRecord("질문?", "q?", "답", end["stop_reason"]))
         return end

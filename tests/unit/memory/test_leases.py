@@ -41,7 +41,7 @@ async def story(path: Path, steps: list[tuple[str, int]]) -> tuple[list[str], li
             stands = holder == who
             try:
                 if step == "save":
-                    await sessions.keep(handle, TurnCheckpoint({"question": "q?"}, ("grade",)))
+                    await sessions.keep(handle, TurnCheckpoint({"question": b"q?"}, ("grade",)))
                 elif step == "finish":
                     await sessions.finish(handle, TurnRecord(f"{number}?", "", str(number), StopReason.ADEQUATE))
                     expected.append(str(number))
