@@ -21,6 +21,7 @@ from selfright.ingest.readers import markup
 from selfright.ingest.readers.pdf_flow import Page, text_of
 from selfright.ingest.readers.pdf_fonts import object_of, with_fonts
 from selfright.ingest.readers.pdf_page import Part, parts, turn
+from selfright.ingest.readers.pdf_places import with_tables
 
 _OPTIONS: dict[str, Any] = {
     "output_format": "markdown",
@@ -117,7 +118,10 @@ def _pages(data: bytes, file: SourceFile) -> tuple[list[Page], str, list[int]]:
                 continue
             middle = page.height / 2
             notes = (Part("list", note, middle, middle, "- ") for note in dict.fromkeys(_notes(page)))
-            pages.append(Page(number, page.height, [*parts(page), *notes], page.page_label or ""))
+            rules = page.vector_graphics.lines if page.vector_graphics else ()
+            pages.append(
+                Page(number, page.height, [*with_tables([*parts(page)], rules), *notes], page.page_label or "")
+            )
     return pages, title, lost
 
 

@@ -46,7 +46,9 @@ def text_of(pages: Sequence[Page]) -> str:
     running = list(_running(pages))
     found = [part for page in pages for part in page.parts]
     letters = Counter[tuple[float, str]]()
-    for piece in (piece for part in found for line in part.lines for piece in line.pieces):
+    is_prose = (not part.rows and (part.kind != "heading" or _SENTENCE.search(part.text)) for part in found)
+    prose = [part for part, fits in zip(found, is_prose, strict=True) if fits and part.lines]
+    for piece in (piece for part in prose or found for line in part.lines for piece in line.pieces):
         letters[piece.size, piece.font] += len(piece.text)
     usual = max(letters, key=letters.__getitem__, default=(0.0, ""))
     flow: list[Part] = []
@@ -65,14 +67,18 @@ def _headings(part: Part, usual: float, font: str) -> Iterator[Part]:
     size = min((piece.size for piece in pieces), default=0.0)
     is_larger = size >= _LARGER * usual > 0
     is_usual = part.text.endswith((".", ",", ";")) or all(piece.font == font for piece in pieces)
-    if size and not is_larger and part.kind == "heading" and is_usual:
+    says = not size or any(map(str.isalpha, part.text))
+    if part.kind == "heading" and (not says or (size and not is_larger and is_usual)):
         part.kind, part.prefix = "paragraph", ""
     is_apart = all(below.top - line.top > _APART * size for line, below in pairwise(part.lines))
-    may_be = part.kind == "heading" or (part.kind == "paragraph" and is_larger)
+    is_numbered = part.kind == "list" and part.prefix[:1].isdigit()
+    may_be = part.kind == "heading" or (is_larger and (part.kind == "paragraph" or is_numbered))
     if not (may_be and part.lines and is_apart and all(map(_is_name, part.lines))):
         yield part
         return
-    mark = part.prefix or "#" * (1 + (size < _LARGEST * usual) + (size < _MUCH_LARGER * usual)) + " "
+    mark = (part.kind == "heading" and part.prefix) or "#" * (
+        1 + (size < _LARGEST * usual) + (size < _MUCH_LARGER * usual)
+    ) + " "
     for line in part.lines:
         yield replace(part, kind="heading", prefix=mark, text=line.text, top=line.top, bottom=line.bottom, lines=[line])
 
@@ -123,7 +129,7 @@ def _once(found: Sequence[tuple[Page, Part]], place: int) -> Iterator[Part]:
         if text not in kept:
             kept.add(text)
             part.place = place
-            part.text = part.text and text
+            part.text = part.text and text.removeprefix(part.prefix)
             yield part
 
 

@@ -60,7 +60,9 @@ def rows_and_columns(
             across.append(own[0])
             continue
         across = []
-        rows += _rows_in(own, ends) or [[Cell(_text(cell, pieces).removesuffix(said).rstrip()) for cell in row]]
+        rows += _rows_in([_texts_in(line, ends) for line in own]) or [
+            [Cell(_text(cell, pieces).removesuffix(said).rstrip()) for cell in row]
+        ]
     count = len(rows) - len(across)  # those at the end are of no table
     return (rows[:count], ends, [*across, *behind]) if count else (rows, ends, behind)
 
@@ -139,21 +141,23 @@ def _is_across(line: Line, columns: Sequence[Column]) -> bool:
     return len(line.pieces) == 1 and any(line.left < left - _NEAR and left + _NEAR < line.right for left, _ in columns)
 
 
-def _rows_in(lines: Sequence[Line], columns: Sequence[Column]) -> list[list[Cell]]:
-    """The rows of lines that the library took for one, which it does where the first cells are blank; else none.
+def _rows_in(rows: Sequence[list[str]]) -> list[list[Cell]]:
+    """The rows of lines that the library or a lack of rules has as one, where the first cells are blank; else none.
 
     Each begins with a line of several cells, of which one is a number as the one above it is: no text goes on so.
     """
-    rows: list[list[str]] = []
-    for line in lines:
-        texts = [""] * len(columns)
-        for piece in line.pieces:
-            texts[max(0, bisect_right([left - _NEAR for left, _ in columns], piece.left) - 1)] += f" {piece.text}"
-        both = zip(texts, rows[-1] if rows else texts, strict=True)
-        if rows and (sum(map(bool, texts)) < 2 or not any(map(_are_numbers, both))):
+    for above, row in pairwise(rows):
+        if sum(map(bool, row)) < 2 or not any(map(_are_numbers, zip(row, above, strict=True))):
             return []
-        rows.append(texts)
     return [[Cell(text.strip()) for text in row] for row in rows] if len(rows) > 1 else []
+
+
+def _texts_in(line: Line, columns: Sequence[Column]) -> list[str]:
+    """A line's pieces by the columns that they begin in."""
+    texts = [""] * len(columns)
+    for piece in line.pieces:
+        texts[max(0, bisect_right([left - _NEAR for left, _ in columns], piece.left) - 1)] += f" {piece.text}"
+    return texts
 
 
 def _are_numbers(texts: Sequence[str]) -> bool:
@@ -258,6 +262,14 @@ class _Grid:
         return bool(own) and abs(top + bottom - self.ys[place[0]] - self.ys[place[0] + 1]) < 2 * _NEAR
 
 
+def _side_by_side(columns: Sequence[Sequence[Line]]) -> list[list[str]]:
+    """The lines of columns by their height, each a row of texts."""
+    homes = {id(piece): n for n, lines in enumerate(columns) for line in lines for piece in line.pieces}
+    lines = lines_of(downwards(piece for lines in columns for line in lines for piece in line.pieces))
+    places = range(len(columns))
+    return [[" ".join(p.text for p in line.pieces if homes[id(p)] == n) for n in places] for line in lines]
+
+
 def _split_row(row: Sequence[tuple[list[Piece], int, int]], is_first: bool) -> Iterator[list[Cell]]:
     """A row; or several, where no rule parts them but all cells have as many lines, side by side."""
     texts = [lines_of(downwards(own)) for own, _, _ in row]
@@ -272,6 +284,9 @@ def _split_row(row: Sequence[tuple[list[Piece], int, int]], is_first: bool) -> I
     is_plain = not is_first and len(filled) >= _ALIGNED and all((wide, deep) == (1, 1) for _, wide, deep in row)
     if not is_several and is_plain and (level := _level_rows(texts)):
         yield from (list(map(Cell, cells)) for cells in level)
+        return
+    if not is_several and is_plain and max(map(len, texts)) > 2 and (rows := _rows_in(_side_by_side(texts))):
+        yield from rows
         return
     for n in range(len(ends[0]) if is_several else 1):
         yield [

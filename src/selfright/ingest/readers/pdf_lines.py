@@ -79,6 +79,11 @@ class Line:
     top: float
     bottom: float
 
+    @property
+    def middle(self) -> float:
+        """Downwards."""
+        return (self.top + self.bottom) / 2
+
     @classmethod
     def of(cls, pieces: Iterable[Piece]) -> "Line":
         """The line that some pieces make, at least one."""

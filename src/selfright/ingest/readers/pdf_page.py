@@ -195,7 +195,8 @@ def _parts(
     elif block.kind == "table" or (len(lines) > 1 and _is_ruled(block, pieces, rules)):
         rows, columns, behind = rows_and_columns(block, pieces, rules)
         end = behind[0].top if behind else bottom
-        yield Part("table", "", top, end, rows=rows, columns=columns)
+        own = lines[: len(lines) - len(behind)]
+        yield Part("table", "", top, end, lines=own, rows=rows, columns=columns)
         if behind:
             yield Part("paragraph", "\n".join(line.text for line in behind), end, bottom, lines=behind)
     elif block.kind in ("code", "grid_fallback") and len(block.lines or ()) > 1:
