@@ -25,7 +25,7 @@ class Open(Scripted):
         del asked, question, hits
         return self.settled
 
-    def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
+    async def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
         return (asked, "another", "a third")
 
     async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:

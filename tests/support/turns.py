@@ -192,7 +192,7 @@ class Scripted:
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         return f"{question} (about {history[-1].content})"
 
-    def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
+    async def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
         return ()
 
     async def settles(self, asked: str, question: str, hits: Sequence[Hit]) -> bool:

@@ -285,7 +285,7 @@ class Rewriter(Protocol):
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """The question as it reads without its conversation; unchanged when it already stands alone."""
 
-    def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
+    async def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
         """What the message ``asked`` may mean besides the stand-alone ``question``; the index tells which it is."""
 
     async def settles(self, asked: str, question: str, hits: Sequence[Hit]) -> bool:

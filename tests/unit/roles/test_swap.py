@@ -69,4 +69,4 @@ async def test_the_title_that_the_question_was_looked_up_under_stays() -> None:
     question = await rewriter.standalone("갤럭시는요?", history)
     assert question == "삼성 휴대전화 수리: 갤럭시 배터리 교체 비용은?"
     joined = await OfflineRewriter(ANALYZER).standalone("갤럭시는요?", history)
-    assert joined in rewriter.meanings("갤럭시는요?", question, history)  # the index tells which of the two is meant
+    assert joined in await rewriter.meanings("갤럭시는요?", question, history)  # the index tells which

@@ -36,7 +36,7 @@ async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
         "question": question,
         "query_for_retrieval": query,
         "original_question": focus.question,
-        "meanings": _meanings(focus.question, question, state, tools),
+        "meanings": await _meanings(focus.question, question, state, tools),
         "question_context": focus.context,
         "has_question": focus.has_question,
         "language": focus.language or await _language(message, messages, tools),
@@ -60,10 +60,10 @@ async def _focus(message: str, state: AgentState, tools: Tools) -> Focus:
     return await tools.rewriter.focus(message, bool(state.get("messages")))
 
 
-def _meanings(asked: str, question: str, state: AgentState, tools: Tools) -> tuple[str, ...]:
+async def _meanings(asked: str, question: str, state: AgentState, tools: Tools) -> tuple[str, ...]:
     if state["mode"] == "llm" or not tools.flags.query_rewrite_enabled:
         return ()
-    return tools.rewriter.meanings(asked, question, state.get("messages", ()))
+    return await tools.rewriter.meanings(asked, question, state.get("messages", ()))
 
 
 async def _context(state: AgentState, tools: Tools) -> dict[str, Any]:

@@ -52,9 +52,9 @@ class QueryRewriter:
         """As the offline rewriter: no call is made before anything was looked up."""
         return await self.offline.focus(message, follows)
 
-    def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
+    async def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
         """As the offline rewriter."""
-        return self.offline.meanings(asked, question, history)
+        return await self.offline.meanings(asked, question, history)
 
     async def settles(self, asked: str, question: str, hits: Sequence[Hit]) -> bool:
         """As the offline rewriter."""

@@ -36,7 +36,7 @@ _LIKELY = 0.5  # a first meaning with this chance stays where the chosen one fin
 # Least chances for a question that stands alone, with its own topic or brief; no outcome of the dialogues changes.
 _SETTLED, _SETTLED_BRIEF = 0.4, 0.6
 _AHEAD = 0.05  # the lead that another meaning than the first needs
-_OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
+_TOPIC_OF_PART: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
 _CONJUNCTION = re.compile(r"^(?:and|also|그리고|또한|또)\s+", re.I)
 _POINTS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|this|that|these|those)\b|(?:그것|이것|그거|이거|그게|이게)", re.I
@@ -106,9 +106,11 @@ class OfflineRewriter:
         """What of a message is asked, what is searched for, and what is told; see ``question_context.focus``."""
         return await run_in_thread(len(message), lambda: focus(message, self._pack, self._analyzer, follows))
 
-    def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
-        """What was said by itself, and about the documents that the last answers cite."""
-        joined = contextualize_question(asked, history, self._analyzer) if self._swap else question
+    async def meanings(self, asked: str, question: str, history: Sequence[Message]) -> tuple[str, ...]:
+        """Joined with the question before, by itself, and about the documents that the last answers cite."""
+        joined = question
+        if self._swap and asked != question and without_connective(asked) not in question:  # it may have been swapped
+            joined = await asyncio.to_thread(contextualize_question, asked, history, self._analyzer)
         return tuple(dict.fromkeys((*([joined] if joined != question else []), *meanings(asked, question, history))))
 
     async def likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
@@ -117,11 +119,7 @@ class OfflineRewriter:
 
     async def settles(self, asked: str, question: str, hits: Sequence[Hit]) -> bool:
         """Whether ``asked`` stands alone, and one of the hits answers it."""
-        if asked != question or self.depends_on_history(asked):
-            return False
-        chance, _ = await asyncio.to_thread(self._best_hit, asked, hits)
-        is_complete = len(distinct(self._analyzer.key_terms(asked))) >= OWN_TOPIC[language_of(asked)]
-        return chance >= (_SETTLED if is_complete else _SETTLED_BRIEF)
+        return asked == question and await asyncio.to_thread(self._settles, asked, hits)
 
     def depends_on_history(self, question: str) -> bool:
         """Whether the question leaves out what it is about."""
@@ -131,6 +129,12 @@ class OfflineRewriter:
         """Whether ``query`` still has at least half of what ``question`` says, by the weight of its key terms."""
         terms = self._analyzer.key_terms(question)
         return not terms or self._analyzer.terms_coverage(terms, query) >= _KEPT
+
+    def _settles(self, asked: str, hits: Sequence[Hit]) -> bool:
+        if self.depends_on_history(asked):
+            return False
+        is_complete = len(distinct(self._analyzer.key_terms(asked))) >= OWN_TOPIC[language_of(asked)]
+        return self._best_hit(asked, hits)[0] >= (_SETTLED if is_complete else _SETTLED_BRIEF)
 
     def _likeliest(self, asked: str, found: Mapping[str, Sequence[Hit]]) -> str:
         first, *_ = found
@@ -201,7 +205,7 @@ class OfflineRewriter:
         if not elsewhere or len(left) == len(parts):
             return ""
         own = len(terms) - len(elsewhere)
-        if own >= _OWN_TOPIC["ko" if has_hangul(left[0]) else "en"] and not _POINTS_BACK.search(left[0]):
+        if own >= _TOPIC_OF_PART["ko" if has_hangul(left[0]) else "en"] and not _POINTS_BACK.search(left[0]):
             return _CONJUNCTION.sub("", left[0])
         return f"{max(elsewhere, key=lambda term: term.weight).surface} {left[0]}"
 
